@@ -1,0 +1,76 @@
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_uint_fast64_t asked;
+static atomic_uint_fast64_t fail_at;
+static atomic_bool armed;
+
+static bool refused(void)
+{
+	if (!atomic_load_explicit(&armed, memory_order_relaxed))
+		return false;
+	uint64_t nth = atomic_fetch_add(&asked, 1) + 1;
+	uint64_t limit = atomic_load(&fail_at);
+	return limit != 0 && nth >= limit;
+}
+
+void *tfp_malloc(size_t size)
+{
+	return refused() ? NULL : malloc(size ? size : 1);
+}
+
+void *tfp_calloc(size_t count, size_t size)
+{
+	if (count == 0 || size == 0)
+		count = size = 1;
+	return refused() ? NULL : calloc(count, size);
+}
+
+void *tfp_realloc(void *old, size_t size)
+{
+	return refused() ? NULL : realloc(old, size ? size : 1);
+}
+
+void *tfp_reallocarray(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(count, size, &bytes))
+		return NULL;
+	return tfp_realloc(old, bytes);
+}
+
+char *tfp_strndup(const char *text, size_t length)
+{
+	char *copy = tfp_malloc(length + 1);
+	if (copy) {
+		memcpy(copy, text, length);
+		copy[length] = '\0';
+	}
+	return copy;
+}
+
+char *tfp_strdup(const char *text)
+{
+	return tfp_strndup(text, strlen(text));
+}
+
+void tfp_free(void *memory)
+{
+	free(memory);
+}
+
+void tfp_alloc_fail_at(uint64_t n)
+{
+	atomic_store(&asked, 0);
+	atomic_store(&fail_at, n);
+	atomic_store(&armed, n != 0);
+}
+
+uint64_t tfp_alloc_count(void)
+{
+	return atomic_load(&asked);
+}

@@ -1,0 +1,34 @@
+/*
+ * Heap memory, so that a test can make the nth allocation fail.
+ *
+ * Everything in the project that asks the heap for memory asks here. In a
+ * normal build these are the C library's functions and one branch on a
+ * counter that is never armed.
+ */
+#ifndef TFP_BASE_ALLOC_H
+#define TFP_BASE_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* As malloc, calloc and realloc; NULL when there is no memory. A size of 0
+ * gives a unique pointer. The caller owns the memory and frees it with
+ * tfp_free. */
+void *tfp_malloc(size_t size);
+void *tfp_calloc(size_t count, size_t size);
+void *tfp_realloc(void *old, size_t size);
+/* count * size, checked: NULL as well when the product overflows. */
+void *tfp_reallocarray(void *old, size_t count, size_t size);
+char *tfp_strdup(const char *text);
+char *tfp_strndup(const char *text, size_t length);
+void tfp_free(void *memory);
+
+/* Test hooks. After tfp_alloc_fail_at(n) the nth allocation from now on (1 is
+ * the next) and every later one fail until tfp_alloc_fail_at(0).
+ * tfp_alloc_count is the number of allocations asked for since the last call
+ * of tfp_alloc_fail_at, counted only while that is armed (UINT64_MAX counts
+ * and fails nothing). Both count all threads together. */
+void tfp_alloc_fail_at(uint64_t n);
+uint64_t tfp_alloc_count(void);
+
+#endif

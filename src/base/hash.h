@@ -1,0 +1,13 @@
+/* A fast 64-bit hash of bytes for tables in memory. Not for secrets; the
+ * value may change between versions and is never written to disk. */
+#ifndef TFP_BASE_HASH_H
+#define TFP_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint64_t tfp_hash_bytes(const void *bytes, size_t size, uint64_t seed);
+/* Mixes one number. */
+uint64_t tfp_hash_u64(uint64_t value);
+
+#endif
