@@ -1,0 +1,29 @@
+/*
+ * Captures that are open, by file and state of the file: one load however many
+ * ask, the least recently used dropped when they hold more than the limit. A
+ * capture that alone is larger than the limit is served and not kept.
+ */
+#ifndef TFP_STORE_CAPTURE_CACHE_H
+#define TFP_STORE_CAPTURE_CACHE_H
+
+#include "store/capture.h"
+#include "store/logdir.h"
+
+struct tfp_capture_cache;
+
+/* limit_bytes: what resident captures may hold in all (heap and mapped bytes). dir and pool
+ * must outlive the cache. */
+enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp_logdir *dir,
+				      uint64_t limit_bytes, struct tfp_pool *pool,
+				      struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. Captures still referenced live on. */
+void tfp_capture_cache_free(struct tfp_capture_cache *cache);
+
+/* The capture in its present state, loaded if need be. *out is referenced for
+ * the caller. Thread-safe. An error of a file is remembered until the file
+ * changes, so that a broken file is not read again and again. */
+enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
+				      const struct tfp_capture_file *file, struct tfp_capture **out,
+				      struct tfp_error *err) TFP_CHECK;
+
+#endif

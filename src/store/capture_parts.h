@@ -1,0 +1,134 @@
+/*
+ * What the parts of the capture reader share: capture.c reads the top level and
+ * owns the whole, capture_plane.c reads metadata, capture_line.c events,
+ * capture_diagnostics.c says what was damaged, capture_stats.c decodes stats
+ * later. Nobody else includes this.
+ */
+#ifndef TFP_STORE_CAPTURE_PARTS_H
+#define TFP_STORE_CAPTURE_PARTS_H
+
+#include "store/capture.h"
+#include "store/unpack.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Field numbers of xplane.proto. */
+enum {
+	SPACE_PLANES = 1,
+	SPACE_ERRORS = 2,
+	SPACE_WARNINGS = 3,
+	SPACE_HOSTNAMES = 4,
+	PLANE_ID = 1,
+	PLANE_NAME = 2,
+	PLANE_LINES = 3,
+	PLANE_EVENT_METADATA = 4,
+	PLANE_STAT_METADATA = 5,
+	PLANE_STATS = 6,
+	LINE_ID = 1,
+	LINE_NAME = 2,
+	LINE_TIMESTAMP_NS = 3,
+	LINE_EVENTS = 4,
+	LINE_DISPLAY_ID = 10,
+	LINE_DISPLAY_NAME = 11,
+	EVENT_METADATA_ID = 1,
+	EVENT_OFFSET_PS = 2,
+	EVENT_DURATION_PS = 3,
+	EVENT_STATS = 4,
+	EVENT_NUM_OCCURRENCES = 5,
+	META_ID = 1,
+	META_NAME = 2,
+	META_DISPLAY_NAME = 4,
+	META_STATS = 5,
+	STAT_METADATA_ID = 1,
+	STAT_DOUBLE = 2,
+	STAT_UINT = 3,
+	STAT_INT = 4,
+	STAT_STR = 5,
+	STAT_BYTES = 6,
+	STAT_REF = 7,
+	MAP_KEY = 1,
+	MAP_VALUE = 2,
+};
+
+#define VARINT(field) TFP_PB_TAG(field, TFP_PB_VARINT)
+#define BYTES(field)  TFP_PB_TAG(field, TFP_PB_BYTES)
+
+struct tfp_fact {
+	struct tfp_fact *next;
+	const struct tfp_fact_kind *kind;
+	bool computing;
+	void *value;
+	uint64_t heap_bytes;
+};
+
+/* What the threads learn about damage; turned into sentences by one of them. */
+struct tfp_damage {
+	enum tfp_pb_damage kind; /* that ended the walk, or of the first bad part */
+	const uint8_t *at;
+	bool cut; /* the message was longer than the file: what is here is a part */
+};
+
+struct tfp_line_state {
+	struct tfp_damage damage;
+	const uint8_t *bad_event_at;
+	enum tfp_pb_damage bad_event_kind;
+	uint64_t bad_events, unknown_events, clamped_events;
+	bool unsorted;
+	void *columns; /* one block for all columns of the line */
+};
+
+struct tfp_plane_state {
+	struct tfp_damage damage;
+	uint64_t bad_metadata;
+	const uint8_t *bad_metadata_at;
+	struct tfp_line *lines;
+	struct tfp_line_state *line_states;
+	void *event_metas, *stat_metas;
+};
+
+struct tfp_capture_parts {
+	struct tfp_capture pub; /* first: a pointer to one is a pointer to the other */
+	atomic_size_t references;
+	struct tfp_unpacked unpacked; /* zeroed when the bytes are the caller's */
+	struct tfp_plane *planes;
+	struct tfp_plane_state *states;
+	struct tfp_diagnostic *diagnostics;
+	size_t more_diagnostics;
+	struct tfp_str *strings; /* errors, warnings and hostnames */
+	atomic_bool no_memory;   /* some thread had none */
+	pthread_mutex_t lock;    /* guards facts */
+	pthread_cond_t computed;
+	struct tfp_fact *facts;
+};
+
+#define TFP_MAX_DIAGNOSTICS 32u
+
+static inline struct tfp_str tfp_str(const uint8_t *data, size_t size)
+{
+	return (struct tfp_str){(const char *)data, size};
+}
+
+/* As tfp_pb_bytes, but a message that goes beyond the end is given as far as
+ * it is there, with *cut set; that is the last thing the cursor gives. */
+bool tfp_bytes_or_part(struct tfp_pb_cursor *c, struct tfp_span *span, bool *cut);
+
+/* Counts memory that the capture will hold; NULL is noted as no memory. Returns
+ * memory. */
+void *tfp_capture_count_heap(struct tfp_capture_parts *c, void *memory, size_t bytes);
+
+/* Reads everything of plane index but its lines' events; for tfp_pool_for. */
+void tfp_plane_read(void *capture_parts, size_t index);
+void tfp_plane_release(struct tfp_plane *plane, struct tfp_plane_state *s);
+
+/* Reads the events of all lines of all planes, in parallel. false without memory. */
+bool tfp_lines_read(struct tfp_capture_parts *cap, struct tfp_pool *pool);
+
+/* Notes a diagnostic. at: the byte, or NULL; hint: a constant. */
+void tfp_diagnose(struct tfp_capture_parts *cap, enum tfp_severity severity, const uint8_t *at,
+		  const char *hint, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Notes what the planes and lines that are left have learnt about damage. */
+void tfp_diagnose_planes(struct tfp_capture_parts *cap);
+extern const char tfp_hint_copy_again[], tfp_hint_was_it_complete[];
+
+#endif

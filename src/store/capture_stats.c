@@ -1,0 +1,163 @@
+#include "store/capture_parts.h"
+
+uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
+{
+	if (map->dense)
+		return (uint64_t)id < map->count ? map->indexes[id] : TFP_META_UNKNOWN;
+	size_t low = 0, high = map->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (map->keys[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->count && map->keys[low] == id ? map->indexes[low] : TFP_META_UNKNOWN;
+}
+
+const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name)
+{
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_str_equal(capture->planes[p].name, name))
+			return &capture->planes[p];
+	}
+	return NULL;
+}
+
+struct tfp_span tfp_event_message(const struct tfp_line *line, size_t i)
+{
+	uint64_t at = line->at ? line->at[i] : line->at_wide[i];
+	struct tfp_pb_cursor c = tfp_pb_cursor(line->message.data + at, line->message.size - at);
+	struct tfp_span span = {NULL, 0};
+	/* Read without damage before, so it cannot fail now. */
+	tfp_pb_bytes(&c, &span.data, &span.size);
+	return span;
+}
+
+static struct tfp_stat_iter stats_of(struct tfp_span message, uint32_t field)
+{
+	return (struct tfp_stat_iter){tfp_pb_cursor(message.data, message.size), field};
+}
+
+struct tfp_stat_iter tfp_event_stats(const struct tfp_line *line, size_t i)
+{
+	return stats_of(tfp_event_message(line, i), EVENT_STATS);
+}
+
+struct tfp_stat_iter tfp_event_meta_stats(const struct tfp_event_meta *meta)
+{
+	return stats_of(meta->message, META_STATS);
+}
+
+struct tfp_stat_iter tfp_plane_stats(const struct tfp_plane *plane)
+{
+	return stats_of(plane->message, PLANE_STATS);
+}
+
+static bool read_stat(const uint8_t *data, size_t size, struct tfp_stat *stat)
+{
+	struct tfp_pb_cursor c = tfp_pb_cursor(data, size);
+	uint32_t tag;
+	*stat = (struct tfp_stat){0};
+	while (tfp_pb_next(&c, &tag)) {
+		const uint8_t *text;
+		size_t text_size;
+		switch (tag) {
+		case VARINT(STAT_METADATA_ID):
+			tfp_pb_int64(&c, &stat->metadata_id);
+			break;
+		case TFP_PB_TAG(STAT_DOUBLE, TFP_PB_FIXED64):
+			stat->kind = TFP_STAT_DOUBLE;
+			tfp_pb_double(&c, &stat->double_value);
+			break;
+		case VARINT(STAT_UINT):
+			stat->kind = TFP_STAT_UINT;
+			tfp_pb_varint(&c, &stat->uint_value);
+			break;
+		case VARINT(STAT_INT):
+			stat->kind = TFP_STAT_INT;
+			tfp_pb_int64(&c, &stat->int_value);
+			break;
+		case BYTES(STAT_STR):
+		case BYTES(STAT_BYTES):
+			stat->kind = tag == BYTES(STAT_STR) ? TFP_STAT_STR : TFP_STAT_BYTES;
+			if (tfp_pb_bytes(&c, &text, &text_size))
+				stat->text = tfp_str(text, text_size);
+			break;
+		case VARINT(STAT_REF):
+			stat->kind = TFP_STAT_REF;
+			tfp_pb_varint(&c, &stat->uint_value);
+			break;
+		default:
+			tfp_pb_skip(&c, tag);
+		}
+	}
+	return c.damage == TFP_PB_SOUND;
+}
+
+bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat)
+{
+	uint32_t tag, wanted = TFP_PB_TAG(it->field, TFP_PB_BYTES);
+	while (tfp_pb_next(&it->cursor, &tag)) {
+		const uint8_t *data;
+		size_t size;
+		if (tag != wanted)
+			tfp_pb_skip(&it->cursor, tag);
+		else if (tfp_pb_bytes(&it->cursor, &data, &size))
+			return read_stat(data, size, stat);
+	}
+	return false;
+}
+
+int64_t tfp_plane_stat_id(const struct tfp_plane *plane, const char *name)
+{
+	for (size_t i = 1; i < plane->stat_meta_count; i++) {
+		const struct tfp_stat_meta *meta = &plane->stat_metas[i];
+		if (tfp_str_equal(meta->name, name) &&
+		    tfp_id_map_find(&plane->stat_meta_ids, meta->id) == i)
+			return meta->id;
+	}
+	return INT64_MIN;
+}
+
+bool tfp_stat_int(const struct tfp_stat *stat, int64_t *value)
+{
+	if (stat->kind != TFP_STAT_INT && stat->kind != TFP_STAT_UINT)
+		return false;
+	*value = stat->int_value;
+	return true;
+}
+
+bool tfp_stat_double(const struct tfp_stat *stat, double *value)
+{
+	switch (stat->kind) {
+	case TFP_STAT_DOUBLE:
+		*value = stat->double_value;
+		return true;
+	case TFP_STAT_INT:
+		*value = (double)stat->int_value;
+		return true;
+	case TFP_STAT_UINT:
+		*value = (double)stat->uint_value;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool tfp_stat_text(const struct tfp_plane *plane, const struct tfp_stat *stat,
+		   struct tfp_str *value)
+{
+	uint32_t index;
+	switch (stat->kind) {
+	case TFP_STAT_STR:
+		*value = stat->text;
+		return true;
+	case TFP_STAT_REF:
+		index = tfp_id_map_find(&plane->stat_meta_ids, (int64_t)stat->uint_value);
+		*value = plane->stat_metas[index].name;
+		return true;
+	default:
+		return false;
+	}
+}

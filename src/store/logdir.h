@@ -1,0 +1,102 @@
+/*
+ * What captures lie below a directory.
+ *
+ * A log directory is scanned into a snapshot: immutable, reference-counted,
+ * made anew when somebody asks and the last one is old. A scan reads names and
+ * sizes only, never a capture's bytes. It must not grow into anything that
+ * knows what a capture means.
+ *
+ *     struct tfp_logdir *dir;
+ *     tfp_logdir_new(&dir, "runs", 0, &err);
+ *     const struct tfp_logdir_snapshot *s;
+ *     tfp_logdir_snapshot(dir, &s, &err);
+ *     for (size_t i = 0; i < s->run_count; i++)
+ *             puts(s->runs[i].name);
+ *     tfp_logdir_snapshot_unref(s);
+ *     tfp_logdir_free(dir);
+ *
+ * Runs are `<prefix>/plugins/profile/<run>/` holding `<host>.xplane.pb`, also
+ * `.gz` and `.zst`; the name of a run is `<run>` or `<prefix>/<run>`
+ * (reference: XProf's run names). The directory given may also be a run folder
+ * itself, a `plugins/profile` folder, a folder of loose captures (one run,
+ * named as the folder) or one capture file.
+ */
+#ifndef TFP_STORE_LOGDIR_H
+#define TFP_STORE_LOGDIR_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tfp_compression { TFP_PLAIN, TFP_GZIP, TFP_ZSTD };
+
+/* What tells one state of a file from another without reading it. */
+struct tfp_file_identity {
+	uint64_t device, inode;
+	uint64_t bytes;
+	int64_t modified_ns; /* since 1970 */
+};
+
+struct tfp_capture_file {
+	const char *host;     /* file name without ".xplane.pb[.gz|.zst]" */
+	const char *path;     /* relative to the root, as tfp_logdir_open takes it */
+	const char *name;     /* last part of path */
+	enum tfp_compression compression;
+	struct tfp_file_identity identity;
+};
+
+struct tfp_run {
+	const char *name;                     /* unique within the snapshot */
+	const struct tfp_capture_file *hosts; /* ascending by host, no duplicates */
+	size_t host_count;
+	uint64_t bytes;      /* of all files */
+	int64_t modified_ns; /* of the newest file */
+};
+
+struct tfp_logdir_snapshot {
+	const struct tfp_run *runs; /* descending by name, as XProf lists them */
+	size_t run_count;
+	size_t folders, files; /* looked at */
+	bool truncated;        /* a limit on depth or number was reached, or a folder
+	                        * could not be read: see notes */
+	/* For a person: folders that could not be read, links not followed,
+	 * empty run folders, and where nothing was found what was there instead. */
+	const char *const *notes;
+	size_t note_count;
+	uint64_t generation; /* differs between snapshots that differ */
+};
+
+enum { TFP_LOGDIR_FOLLOW_SYMLINKS = 1 };
+
+struct tfp_logdir;
+
+/* Opens a directory or file. TFP_NOT_FOUND when there is nothing at path, with
+ * a hint. Does not scan yet. Owned by the caller. */
+enum tfp_status tfp_logdir_new(struct tfp_logdir **out, const char *path, unsigned flags,
+			       struct tfp_error *err) TFP_CHECK;
+/* No snapshot of it may be in use any more. Accepts NULL. */
+void tfp_logdir_free(struct tfp_logdir *dir);
+/* The path as it was given. */
+const char *tfp_logdir_path(const struct tfp_logdir *dir);
+
+/* The present state, at most a second or ten times the scan's own duration
+ * old. Thread-safe. Give it back with tfp_logdir_snapshot_unref. */
+enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir,
+				    const struct tfp_logdir_snapshot **out,
+				    struct tfp_error *err) TFP_CHECK;
+void tfp_logdir_snapshot_unref(const struct tfp_logdir_snapshot *snapshot);
+
+/* NULL when there is none. */
+const struct tfp_run *tfp_logdir_find_run(const struct tfp_logdir_snapshot *snapshot,
+					  const char *name);
+
+/* Opens a capture file of a snapshot for reading, never outside the directory
+ * (links that lead out are refused unless they are followed), and tells its
+ * present identity. *fd is the caller's. */
+enum tfp_status tfp_logdir_open(struct tfp_logdir *dir, const struct tfp_capture_file *file,
+				int *fd, struct tfp_file_identity *identity,
+				struct tfp_error *err) TFP_CHECK;
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * The bytes of a file that may be compressed: mapped as they are, or unpacked
+ * into anonymous memory.
+ */
+#ifndef TFP_STORE_UNPACK_H
+#define TFP_STORE_UNPACK_H
+
+#include "base/error.h"
+#include "base/mapped_file.h"
+#include "store/logdir.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tfp_unpacked {
+	const uint8_t *data; /* NULL when there is not a byte */
+	size_t size;
+	size_t room;    /* of anonymous memory; 0 when the file itself is mapped */
+	bool truncated; /* the compressed data ends early; data is what came out */
+	struct tfp_mapped_file file;
+};
+
+/* Reads the file behind fd, which stays the caller's. max_bytes bounds what a
+ * compressed file may grow to: TFP_TOO_LARGE beyond. Compressed data that is
+ * damaged before its first byte came out is TFP_BAD_INPUT. */
+enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
+			   enum tfp_compression compression, uint64_t max_bytes,
+			   struct tfp_error *err) TFP_CHECK;
+/* Accepts zeroed memory. */
+void tfp_unpacked_release(struct tfp_unpacked *u);
+
+#endif
