@@ -1,0 +1,27 @@
+/*
+ * Op metrics of the devices (op_stats.md 2; where TensorFlow 2.x and XProf
+ * differ, tf2_and_xprof.md).
+ */
+#ifndef TFP_ANALYSIS_DEVICE_OPS_H
+#define TFP_ANALYSIS_DEVICE_OPS_H
+
+#include "analysis/hlo_modules.h"
+#include "analysis/op_db.h"
+
+/* Ops of all TPU cores, or where there are none of all GPUs, added up, with
+ * one IDLE op. A device without a single event adds nothing. out is
+ * initialised by the caller. */
+enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
+			       const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
+			       struct tfp_op_db *out, struct tfp_error *err) TFP_CHECK;
+
+/* Calls visit with every event that counts for a device op, and the framework op that it
+ * counts for, as tfp_op_db_by_framework_op names it. */
+enum tfp_status tfp_device_op_events(const struct tfp_capture *capture,
+				     const struct tfp_hlo_modules *modules,
+				     void (*visit)(void *context, const struct tfp_plane *plane,
+						   const struct tfp_line *line, size_t event,
+						   struct tfp_str name, struct tfp_str type),
+				     void *context, struct tfp_error *err) TFP_CHECK;
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Reports on GPU kernels (kernel_stats.md): how often each ran, for how long,
+ * with which launch dimensions, for which op, and whether on tensor cores.
+ */
+#ifndef TFP_ANALYSIS_KERNELS_H
+#define TFP_ANALYSIS_KERNELS_H
+
+#include "analysis/gpu_events.h"
+#include "base/arena.h"
+#include "base/str_map.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tfp_kernel {
+	struct tfp_str name, op_name, op_type; /* op parts "" when nothing names an op */
+	bool op_is_tensor_core_eligible, uses_tensor_core;
+	uint32_t registers, static_shared_bytes, dynamic_shared_bytes;
+	uint32_t block[3], grid[3];
+	float occupancy_percent; /* of the first event; not part of what is one kernel */
+	uint64_t occurrences, total_ns, min_ns, max_ns;
+	uint32_t host; /* which of a session's hosts; 0 in the report of one */
+};
+
+struct tfp_kernels {
+	struct tfp_kernel *kernels; /* by total_ns descending, ties by everything else ascending */
+	size_t count, room;
+	struct tfp_str_map by_key;
+	struct tfp_arena arena;
+};
+
+/* Kernels of all GPUs of a capture. out is zeroed by the caller, and released
+ * whatever happens. */
+enum tfp_status tfp_kernels(const struct tfp_capture *capture,
+			    const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
+			    struct tfp_kernels *out, struct tfp_error *err) TFP_CHECK;
+void tfp_kernels_release(struct tfp_kernels *kernels);
+
+/* How kernels of several hosts are ordered; for qsort over struct tfp_kernel. */
+int tfp_kernel_compare(const void *a, const void *b);
+
+/* What one event says; false when it is no kernel, or shorter than 1 ns. Texts are
+ * the capture's; counts are those of the one event. */
+bool tfp_kernel_of_event(const struct tfp_gpu_event *event, struct tfp_kernel *kernel);
+
+/* Whether a kernel of that name runs on tensor cores, and whether an op of that
+ * name could (tables of kernel_stats_utils.cc, in kernel_stats.md). */
+bool tfp_kernel_uses_tensor_core(struct tfp_str kernel_name);
+bool tfp_op_is_tensor_core_eligible(struct tfp_str op_name);
+
+#endif

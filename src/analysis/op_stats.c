@@ -1,0 +1,141 @@
+#include "analysis/op_stats.h"
+
+#include "analysis/device_ops.h"
+#include "analysis/hlo_modules.h"
+#include "analysis/host_ops.h"
+#include "analysis/schema.h"
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void tfp_op_stats_init(struct tfp_op_stats *stats)
+{
+	*stats = (struct tfp_op_stats){.knows_eager = true};
+	tfp_op_db_init(&stats->host_ops);
+	tfp_op_db_init(&stats->device_ops);
+	tfp_arena_init(&stats->kernels.arena, SIZE_MAX);
+}
+
+void tfp_op_stats_release(struct tfp_op_stats *stats)
+{
+	tfp_op_db_release(&stats->host_ops);
+	tfp_op_db_release(&stats->device_ops);
+	tfp_kernels_release(&stats->kernels);
+}
+
+static void free_fact(void *fact)
+{
+	tfp_op_stats_release(fact);
+	tfp_free(fact);
+}
+
+/* Without a single eager call nothing can be eager, grouped or not. */
+static bool knows_eager(const struct tfp_capture *capture)
+{
+	if (tfp_capture_is_grouped(capture))
+		return true;
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		const struct tfp_plane *plane = &capture->planes[p];
+		for (size_t m = 1; m < plane->event_meta_count; m++) {
+			if (tfp_str_equal(plane->event_metas[m].name, "EagerExecute"))
+				return false;
+		}
+	}
+	return true;
+}
+
+static uint64_t held_bytes(const struct tfp_op_stats *s)
+{
+	return sizeof(*s) + s->host_ops.arena.bytes + s->device_ops.arena.bytes +
+	       s->kernels.arena.bytes +
+	       (s->host_ops.room + s->device_ops.room) * sizeof(struct tfp_op) +
+	       s->kernels.room * sizeof(struct tfp_kernel);
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	const struct tfp_hlo_modules *modules;
+	struct tfp_op_stats *s = tfp_malloc(sizeof(*s));
+	if (!s)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a summary");
+	tfp_op_stats_init(s);
+	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
+	if (status == TFP_OK)
+		status = tfp_host_ops(capture, pool, &s->host_ops, err);
+	if (status == TFP_OK)
+		status = tfp_device_ops(capture, modules, pool, &s->device_ops, err);
+	if (status == TFP_OK)
+		status = tfp_kernels(capture, modules, pool, &s->kernels, err);
+	if (status != TFP_OK) {
+		free_fact(s);
+		return status;
+	}
+	tfp_run_env(capture, &s->env);
+	s->is_training = modules->is_training;
+	s->knows_eager = knows_eager(capture);
+	s->broken_modules = modules->broken;
+	*heap_bytes = held_bytes(s);
+	*fact = s;
+	return TFP_OK;
+}
+
+enum tfp_status tfp_op_stats_get(struct tfp_capture *capture, struct tfp_pool *pool,
+				 const struct tfp_op_stats **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute, free_fact};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
+
+static bool merge_kernels(struct tfp_kernels *to, const struct tfp_kernels *from, uint32_t host)
+{
+	if (from->count == 0)
+		return true;
+	size_t room = to->count + from->count;
+	struct tfp_kernel *list = tfp_reallocarray(to->kernels, room, sizeof(*list));
+	if (!list)
+		return false;
+	to->kernels = list;
+	to->room = room;
+	for (size_t i = 0; i < from->count; i++) {
+		struct tfp_kernel k = from->kernels[i];
+		struct tfp_str *texts[] = {&k.name, &k.op_name, &k.op_type};
+		for (size_t t = 0; t < 3; t++) {
+			if (texts[t]->size)
+				texts[t]->data = tfp_arena_strndup(&to->arena, texts[t]->data,
+								   texts[t]->size);
+			if (!texts[t]->data)
+				return false;
+		}
+		k.host = host;
+		list[to->count++] = k;
+	}
+	qsort(list, to->count, sizeof(*list), tfp_kernel_compare);
+	return true;
+}
+
+static void merge_env(struct tfp_run_env *to, const struct tfp_run_env *from)
+{
+	uint32_t devices = to->device_count + from->device_count;
+	if (from->hardware > to->hardware)
+		*to = *from;
+	to->device_count = devices;
+}
+
+enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_op_stats *host,
+				   uint32_t index, struct tfp_error *err)
+{
+	if (!tfp_op_db_merge(&stats->host_ops, &host->host_ops) ||
+	    !tfp_op_db_merge(&stats->device_ops, &host->device_ops) ||
+	    !merge_kernels(&stats->kernels, &host->kernels, index))
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory to combine hosts");
+	merge_env(&stats->env, &host->env);
+	stats->is_training |= host->is_training;
+	stats->knows_eager &= host->knows_eager;
+	stats->broken_modules += host->broken_modules;
+	return TFP_OK;
+}

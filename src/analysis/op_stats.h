@@ -1,0 +1,39 @@
+/*
+ * The summary of one host's capture that several dashboards share, and its
+ * merge over the hosts of a run (op_stats.md 0 and 5).
+ *
+ *     const struct tfp_op_stats *stats;
+ *     tfp_op_stats_get(capture, pool, &stats, &err);
+ */
+#ifndef TFP_ANALYSIS_OP_STATS_H
+#define TFP_ANALYSIS_OP_STATS_H
+
+#include "analysis/kernels.h"
+#include "analysis/op_db.h"
+#include "analysis/run_env.h"
+
+struct tfp_op_stats {
+	struct tfp_run_env env;
+	struct tfp_op_db host_ops, device_ops;
+	struct tfp_kernels kernels;
+	bool is_training;
+	/* Whether eager execution is known: it is a matter of grouping, which files
+	 * written since 2022 leave to the reader. */
+	bool knows_eager;
+	size_t broken_modules; /* HLO modules that could not be read */
+};
+
+/* Of a capture; computed once and kept with it. */
+enum tfp_status tfp_op_stats_get(struct tfp_capture *capture, struct tfp_pool *pool,
+				 const struct tfp_op_stats **out, struct tfp_error *err) TFP_CHECK;
+
+/* An empty summary to merge into. */
+void tfp_op_stats_init(struct tfp_op_stats *stats);
+/* Accepts zeroed memory. */
+void tfp_op_stats_release(struct tfp_op_stats *stats);
+/* Adds a host. Kernels of different hosts stay apart, marked with index; env is
+ * the first accelerated host's, with the devices of all. */
+enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_op_stats *host,
+				   uint32_t index, struct tfp_error *err) TFP_CHECK;
+
+#endif

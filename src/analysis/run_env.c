@@ -1,0 +1,271 @@
+#include "analysis/run_env.h"
+
+#include "analysis/schema.h"
+#include "base/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	VENDOR,
+	DEVICE_NAME,
+	CC_MAJOR,
+	CC_MINOR,
+	CLOCK_RATE,
+	CORE_COUNT,
+	MEMORY_BANDWIDTH,
+	TYPE_STRING,
+	PEAK_TERAFLOPS,
+	PEAK_HBM,
+	WANTED
+};
+
+static const char *const names[WANTED] = {
+	[VENDOR] = "device_vendor",
+	[DEVICE_NAME] = "gpu_device_name",
+	[CC_MAJOR] = "compute_cap_major",
+	[CC_MINOR] = "compute_cap_minor",
+	[CLOCK_RATE] = "clock_rate",
+	[CORE_COUNT] = "core_count",
+	[MEMORY_BANDWIDTH] = "memory_bandwidth",
+	[TYPE_STRING] = "device_type_string",
+	[PEAK_TERAFLOPS] = "peak_teraflops_per_second",
+	[PEAK_HBM] = "peak_hbm_bw_gigabytes_per_second",
+};
+
+/* The stats of a device plane that say what it is. */
+struct caps {
+	struct tfp_str vendor, device_name, type_string;
+	int64_t major, minor;
+	double clock_khz, cores, memory_bytes_per_second;
+	double peak_teraflops, peak_hbm_gigabytes_per_second;
+};
+
+static void take(struct caps *caps, int name, const struct tfp_plane *plane,
+		 const struct tfp_stat *stat)
+{
+	switch (name) {
+	case VENDOR:
+		tfp_stat_text(plane, stat, &caps->vendor);
+		break;
+	case DEVICE_NAME:
+		tfp_stat_text(plane, stat, &caps->device_name);
+		break;
+	case TYPE_STRING:
+		tfp_stat_text(plane, stat, &caps->type_string);
+		break;
+	case CC_MAJOR:
+		tfp_stat_int(stat, &caps->major);
+		break;
+	case CC_MINOR:
+		tfp_stat_int(stat, &caps->minor);
+		break;
+	case CLOCK_RATE:
+		tfp_stat_double(stat, &caps->clock_khz);
+		break;
+	case CORE_COUNT:
+		tfp_stat_double(stat, &caps->cores);
+		break;
+	case MEMORY_BANDWIDTH:
+		tfp_stat_double(stat, &caps->memory_bytes_per_second);
+		break;
+	case PEAK_TERAFLOPS:
+		tfp_stat_double(stat, &caps->peak_teraflops);
+		break;
+	case PEAK_HBM:
+		tfp_stat_double(stat, &caps->peak_hbm_gigabytes_per_second);
+		break;
+	default:
+		break;
+	}
+}
+
+static struct caps read_caps(const struct tfp_plane *plane)
+{
+	const struct tfp_str none = {"", 0};
+	struct caps caps = {.vendor = none, .device_name = none, .type_string = none};
+	struct tfp_stat_iter it = tfp_plane_stats(plane);
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		uint32_t index = tfp_id_map_find(&plane->stat_meta_ids, stat.metadata_id);
+		for (int n = 0; n < WANTED; n++) {
+			if (tfp_str_equal(plane->stat_metas[index].name, names[n]))
+				take(&caps, n, plane, &stat);
+		}
+	}
+	return caps;
+}
+
+static const char *nvidia_model(const struct caps *caps)
+{
+	switch (caps->major) {
+	case 2:
+		return "Nvidia GPU (Fermi)";
+	case 3:
+		return "Nvidia GPU (Kepler)";
+	case 5:
+		return "Nvidia GPU (Maxwell)";
+	case 6:
+		return "Nvidia GPU (Pascal)";
+	case 7:
+		return caps->minor < 5 ? "Nvidia GPU (Volta)" : "Nvidia GPU (Turing)";
+	case 8:
+		return caps->minor < 9 ? "Nvidia GPU (Ampere)" : "Nvidia GPU (Ada Lovelace)";
+	case 9:
+		return "Nvidia GPU (Hopper)";
+	case 10:
+		return "Nvidia GPU (Blackwell)";
+	default:
+		return "Nvidia GPU";
+	}
+}
+
+static size_t hex_digits(const char *p, size_t n)
+{
+	size_t i = 0;
+	while (i < n && ((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'f')))
+		i++;
+	return i;
+}
+
+static void amd_model(const struct caps *caps, char *out, size_t size)
+{
+	struct tfp_str name = caps->device_name;
+	if (tfp_str_starts(name, "gfx")) {
+		size_t digits = hex_digits(name.data + 3, name.size - 3);
+		if (digits >= 3 && digits < 16) {
+			snprintf(out, size, "AMD GPU - gfx%.*s", (int)digits, name.data + 3);
+			return;
+		}
+	}
+	if (caps->major == 9 && caps->minor == 4)
+		snprintf(out, size, "AMD GPU - gfx942");
+	else if (caps->major == 9 && caps->minor == 5)
+		snprintf(out, size, "AMD GPU - gfx950");
+	else if (caps->major == 9)
+		snprintf(out, size, "AMD GPU - gfx-9XX series");
+	else if (caps->major == 10)
+		snprintf(out, size, "AMD GPU - gfx-10XX series");
+	else if (caps->major == 11)
+		snprintf(out, size, "AMD GPU - gfx-11XX series");
+	else
+		snprintf(out, size, "AMD GPU");
+}
+
+static void gpu_model(const struct caps *caps, char *out, size_t size)
+{
+	if (tfp_str_equal(caps->vendor, "AMD"))
+		amd_model(caps, out, size);
+	else if (tfp_str_equal(caps->vendor, "Nvidia"))
+		snprintf(out, size, "%s", nvidia_model(caps));
+	else if (caps->vendor.size == 0 && caps->major > 0)
+		/* Files before 2021 name no vendor; there was only one then. */
+		snprintf(out, size, "%s", nvidia_model(caps));
+	else
+		snprintf(out, size, "GPU");
+}
+
+/* Most floating-point operations of one multiprocessor in one cycle, the best of CUDA and
+ * tensor cores at 32 and 16 bits, by compute capability. Unknown ones count as
+ * the next older. */
+static double nvidia_flops_per_cycle(const struct caps *caps)
+{
+	static const struct {
+		int major, minor;
+		double flops;
+	} table[] = {{10, 0, 8192}, {9, 0, 4096}, {8, 9, 1024}, {8, 6, 1024},
+		     {8, 0, 2048},  {7, 5, 1024}, {7, 0, 1024}, {6, 1, 256},
+		     {6, 0, 256},   {5, 0, 256},  {3, 0, 384},  {2, 0, 64}};
+	const size_t count = sizeof(table) / sizeof(table[0]);
+	for (size_t i = 0; i < count; i++) {
+		if (caps->major > table[i].major ||
+		    (caps->major == table[i].major && caps->minor >= table[i].minor))
+			return table[i].flops;
+	}
+	return table[count - 1].flops;
+}
+
+static double amd_flops_per_cycle(const char *model)
+{
+	static const struct {
+		const char *name;
+		double flops;
+	} table[] = {{"gfx908", 1024}, {"gfx90a", 1024}, {"gfx942", 2048}, {"gfx950", 4096}};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strstr(model, table[i].name))
+			return table[i].flops;
+	}
+	return 0;
+}
+
+static void gpu_peaks(const struct caps *caps, struct tfp_run_env *env)
+{
+	bool amd = tfp_str_equal(caps->vendor, "AMD");
+	double clock_ghz = caps->clock_khz / 1e6;
+	double flops = amd ? amd_flops_per_cycle(env->device_type) : nvidia_flops_per_cycle(caps);
+	double shared_bytes = amd                ? (strstr(env->device_type, "gfx950") ? 256 : 128)
+			      : caps->major <= 2 ? 64
+						 : 256;
+	env->peak_teraflops = caps->peak_teraflops > 0 ? caps->peak_teraflops
+						       : caps->cores * clock_ghz * flops / 1000;
+	env->peak_hbm_gigabytes_per_second = caps->memory_bytes_per_second / 1e9;
+	env->peak_shared_gigabytes_per_second = caps->cores * shared_bytes * clock_ghz;
+}
+
+/* A text for a fixed array: UTF-8, cut between characters. */
+static void put_text(char *out, size_t size, struct tfp_str s)
+{
+	size_t n = tfp_utf8_prefix(s.data, s.size < size ? s.size : size - 1);
+	if (n)
+		memcpy(out, s.data, n);
+	out[n] = '\0';
+}
+
+static void model_of(enum tfp_plane_kind kind, const struct caps *caps, char *out, size_t size)
+{
+	if (kind == TFP_PLANE_GPU)
+		gpu_model(caps, out, size);
+	else if (kind == TFP_PLANE_TPU && caps->type_string.size)
+		put_text(out, size, caps->type_string);
+	else
+		snprintf(out, size, "%s", kind == TFP_PLANE_TPU ? "TPU" : "");
+}
+
+void tfp_device_type(const struct tfp_plane *plane, char *out, size_t size)
+{
+	struct caps caps = read_caps(plane);
+	model_of(tfp_plane_kind(plane->name), &caps, out, size);
+}
+
+void tfp_run_env(const struct tfp_capture *capture, struct tfp_run_env *env)
+{
+	const struct tfp_plane *first[2] = {NULL, NULL};
+	uint32_t count[2] = {0, 0};
+	*env = (struct tfp_run_env){.hardware = TFP_HW_CPU, .device_type = "CPU"};
+	put_text(env->hostname, sizeof(env->hostname),
+		 capture->hostname_count ? capture->hostnames[0]
+					 : (struct tfp_str){"localhost", 9});
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		enum tfp_plane_kind kind = tfp_plane_kind(capture->planes[p].name);
+		if (kind != TFP_PLANE_GPU && kind != TFP_PLANE_TPU)
+			continue;
+		size_t which = kind == TFP_PLANE_GPU;
+		if (!first[which])
+			first[which] = &capture->planes[p];
+		count[which]++;
+	}
+	if (first[0]) {
+		struct caps caps = read_caps(first[0]);
+		env->hardware = TFP_HW_TPU;
+		env->device_count = count[0];
+		model_of(TFP_PLANE_TPU, &caps, env->device_type, sizeof(env->device_type));
+		env->peak_teraflops = caps.peak_teraflops;
+		env->peak_hbm_gigabytes_per_second = caps.peak_hbm_gigabytes_per_second;
+	} else if (first[1]) {
+		struct caps caps = read_caps(first[1]);
+		env->hardware = TFP_HW_GPU;
+		env->device_count = count[1];
+		model_of(TFP_PLANE_GPU, &caps, env->device_type, sizeof(env->device_type));
+		gpu_peaks(&caps, env);
+	}
+}

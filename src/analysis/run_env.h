@@ -1,0 +1,26 @@
+/*
+ * On what the profiled program ran: kind of device, number of devices, and
+ * what they can do at most (op_stats.md 6).
+ */
+#ifndef TFP_ANALYSIS_RUN_ENV_H
+#define TFP_ANALYSIS_RUN_ENV_H
+
+#include "store/capture.h"
+
+enum tfp_hardware { TFP_HW_UNKNOWN, TFP_HW_CPU, TFP_HW_GPU, TFP_HW_TPU };
+
+struct tfp_run_env {
+	enum tfp_hardware hardware;
+	char device_type[96];  /* "Nvidia GPU (Volta)", "TPU v6 Lite", "CPU" */
+	uint32_t device_count; /* planes; idle devices count */
+	char hostname[256];    /* as the profiler wrote it; "localhost" where it wrote none */
+	/* Of one device; 0 where it is not known. */
+	double peak_teraflops, peak_hbm_gigabytes_per_second, peak_shared_gigabytes_per_second;
+};
+
+void tfp_run_env(const struct tfp_capture *capture, struct tfp_run_env *env);
+
+/* The model of the device that a plane stands for; "" for planes of no device. */
+void tfp_device_type(const struct tfp_plane *plane, char *out, size_t size);
+
+#endif

@@ -1,0 +1,94 @@
+#include "analysis/schema.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+#define DERIVED_FIRST (-559038737) /* 0xdeadbeef */
+#define DERIVED_COUNT 390          /* the highest kind known, streams' lines included */
+
+enum tfp_status tfp_schema_init(struct tfp_schema *schema, const struct tfp_plane *plane,
+				const char *const *names, size_t count, struct tfp_error *err)
+{
+	schema->plane = plane;
+	schema->wanted = tfp_calloc(plane->stat_meta_count, 1);
+	if (!schema->wanted)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a table of stats");
+	for (size_t n = 0; n < count; n++) {
+		for (size_t i = 1; i < plane->stat_meta_count; i++) {
+			if (tfp_str_equal(plane->stat_metas[i].name, names[n]))
+				schema->wanted[i] = (uint8_t)(n + 1);
+		}
+	}
+	return TFP_OK;
+}
+
+void tfp_schema_release(struct tfp_schema *schema)
+{
+	tfp_free(schema->wanted);
+	*schema = (struct tfp_schema){0};
+}
+
+bool tfp_schema_has(const struct tfp_schema *schema, size_t name)
+{
+	return memchr(schema->wanted, (int)(name + 1), schema->plane->stat_meta_count) != NULL;
+}
+
+bool tfp_line_is_derived(const struct tfp_line *line)
+{
+	int32_t id = (int32_t)(uint32_t)(uint64_t)line->id;
+	return id >= DERIVED_FIRST && id < DERIVED_FIRST + DERIVED_COUNT;
+}
+
+static bool all_digits(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] < '0' || p[i] > '9')
+			return false;
+	}
+	return true;
+}
+
+enum tfp_plane_kind tfp_plane_kind(struct tfp_str name)
+{
+	static const char tpu[] = "/device:TPU:";
+	const size_t n = sizeof(tpu) - 1;
+	if (tfp_str_equal(name, "/host:CPU"))
+		return TFP_PLANE_HOST;
+	if (tfp_str_equal(name, "/host:metadata"))
+		return TFP_PLANE_METADATA;
+	if (tfp_str_starts(name, "/device:GPU:"))
+		return TFP_PLANE_GPU;
+	if (tfp_str_starts(name, tpu) && all_digits(name.data + n, name.size - n))
+		return TFP_PLANE_TPU;
+	return TFP_PLANE_OTHER;
+}
+
+/* IsHostPlane and IsDevicePlane of xplane_utils.cc. */
+static bool is_grouping_plane(struct tfp_str name)
+{
+	static const char *const prefixes[] = {
+		"/host:CPU",       "Host CPUs",
+		"/host:tfstreamz", "/host:metadata",
+		"Syscalls",        "/host:python-tracer",
+		"/host:CUPTI",     "/host:__ScopeRangeCallStack__",
+		"/device",         "#Chip",
+		"/custom:",
+	};
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (tfp_str_starts(name, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+bool tfp_capture_is_grouped(const struct tfp_capture *capture)
+{
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		const struct tfp_plane *plane = &capture->planes[p];
+		if (is_grouping_plane(plane->name) &&
+		    tfp_plane_stat_id(plane, "group_id") == INT64_MIN)
+			return false;
+	}
+	return true;
+}
