@@ -1,0 +1,160 @@
+#include "synth/synth.h"
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "synth/host.h"
+#include "synth/model.h"
+#include "synth/output.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void tfp_synth_options_init(struct tfp_synth_options *o)
+{
+	*o = (struct tfp_synth_options){
+		.hosts = 1,
+		.devices = 2,
+		.steps = 30,
+		.events_per_step = 3000,
+		.compression = TFP_SYNTH_PLAIN,
+		.seed = 1,
+		.run = "2026_01_15_10_00_00",
+	};
+}
+
+void tfp_synth_options_demo(struct tfp_synth_options *o)
+{
+	tfp_synth_options_init(o);
+	o->hosts = 4;
+	o->steps = 26;
+	o->events_per_step = 800;
+}
+
+void tfp_synth_host_name(unsigned host, char out[TFP_SYNTH_HOST_NAME_SIZE])
+{
+	snprintf(out, TFP_SYNTH_HOST_NAME_SIZE, "worker-%02u", host);
+}
+
+static enum tfp_status check_number(const char *what, uint64_t value, uint64_t most,
+				    struct tfp_error *err)
+{
+	if (value >= 1 && value <= most)
+		return TFP_OK;
+	return tfp_fail(err, TFP_BAD_QUERY, "%llu %s: must be 1 to %llu", (unsigned long long)value,
+			what, (unsigned long long)most);
+}
+
+static enum tfp_status check(const struct tfp_synth_options *o, struct tfp_error *err)
+{
+	enum tfp_status status = check_number("hosts", o->hosts, TFP_SYNTH_HOSTS_MAX, err);
+
+	if (status == TFP_OK)
+		status = check_number("devices", o->devices, TFP_SYNTH_DEVICES_MAX, err);
+	if (status == TFP_OK && o->bytes == 0)
+		status = check_number("steps", o->steps, TFP_SYNTH_STEPS_MAX, err);
+	if (status == TFP_OK)
+		status = check_number("events per step", o->events_per_step, TFP_SYNTH_EVENTS_MAX,
+				      err);
+	if (status == TFP_OK && (o->run[0] == '\0' || o->run[0] == '.' || strchr(o->run, '/')))
+		status = tfp_fail(err, TFP_BAD_QUERY,
+				  "'%s' is no name for a run: it must not be empty, start with a "
+				  "dot or hold a slash",
+				  o->run);
+	return status;
+}
+
+/* Steps that bring a file near o->bytes. Offsets grow with time and take more
+ * bytes then, so a straight line through two short captures falls short of the
+ * mark; a second look from near it does not. */
+static enum tfp_status choose_steps(struct tfp_synth_options *o, const struct tfp_synth_model *m,
+				    struct tfp_error *err)
+{
+	uint64_t few, more, steps, target = o->bytes;
+	unsigned low = 4, high = 12;
+	enum tfp_status status;
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		o->steps = low;
+		status = tfp_synth_host_size(o, m, 0, &few, err);
+		if (status != TFP_OK)
+			return status;
+		o->steps = high;
+		status = tfp_synth_host_size(o, m, 0, &more, err);
+		if (status != TFP_OK)
+			return status;
+		if (target <= few)
+			steps = 1 + (uint64_t)low * target / (few + 1);
+		else
+			steps = low + (target - few) * (high - low) / (more - few);
+		if (steps > TFP_SYNTH_STEPS_MAX)
+			return tfp_fail(err, TFP_BAD_QUERY,
+					"%llu bytes would need %llu steps of this size, at most %u "
+					"are made",
+					(unsigned long long)target, (unsigned long long)steps,
+					TFP_SYNTH_STEPS_MAX);
+		o->steps = (unsigned)steps;
+		high = steps > 400 ? 200 : (unsigned)steps / 2;
+		if (high < 24)
+			break;
+	}
+	return TFP_OK;
+}
+
+static enum tfp_status write_host(const struct tfp_synth_options *o,
+				  const struct tfp_synth_model *m, const char *folder,
+				  unsigned host, struct tfp_error *err)
+{
+	static const char *const endings[] = {"", ".gz", ".zst"};
+	char name[TFP_SYNTH_HOST_NAME_SIZE];
+	struct tfp_synth_output out;
+	struct tfp_buf path;
+	enum tfp_status status;
+
+	tfp_synth_host_name(host, name);
+	tfp_buf_init(&path, 1 << 16);
+	tfp_buf_printf(&path, "%s/%s.xplane.pb%s", folder, name, endings[o->compression]);
+	if (tfp_buf_failed(&path)) {
+		tfp_buf_release(&path);
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a path");
+	}
+	status = tfp_synth_output_open(&out, tfp_buf_text(&path), o->compression, err);
+	if (status == TFP_OK) {
+		status = tfp_synth_host_write(o, m, host, out.fd, err);
+		if (status == TFP_OK)
+			status = tfp_synth_output_commit(&out, err);
+		else
+			tfp_synth_output_abandon(&out);
+	}
+	if (status != TFP_OK)
+		tfp_error_set_file(err, tfp_buf_text(&path));
+	tfp_buf_release(&path);
+	return status;
+}
+
+enum tfp_status tfp_synth_write(const struct tfp_synth_options *options, const char *logdir,
+				struct tfp_error *err)
+{
+	struct tfp_synth_options o = *options;
+	struct tfp_synth_model m;
+	struct tfp_buf folder;
+	enum tfp_status status = check(&o, err);
+
+	if (status != TFP_OK)
+		return status;
+	tfp_buf_init(&folder, 1 << 16);
+	tfp_buf_printf(&folder, "%s/plugins/profile/%s", logdir, o.run);
+	if (tfp_buf_failed(&folder)) {
+		tfp_buf_release(&folder);
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a path");
+	}
+	status = tfp_synth_model_init(&m, o.seed, o.devices, o.events_per_step, err);
+	if (status == TFP_OK && o.bytes > 0)
+		status = choose_steps(&o, &m, err);
+	if (status == TFP_OK)
+		status = tfp_synth_make_folders(tfp_buf_text(&folder), err);
+	for (unsigned host = 0; status == TFP_OK && host < o.hosts; host++)
+		status = write_host(&o, &m, tfp_buf_text(&folder), host, err);
+	tfp_synth_model_release(&m);
+	tfp_buf_release(&folder);
+	return status;
+}
