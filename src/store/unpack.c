@@ -42,10 +42,12 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 	z_stream z = {0};
 	const uint8_t *at = u->file.data, *end = at + u->file.size;
 	enum tfp_status status = TFP_OK;
+	bool whole = false; /* nothing is open at this point of the input */
+	bool full = false;  /* there may be more to come without more input */
 	/* 16: a gzip header is expected, not a zlib one. */
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
-	while (status == TFP_OK && at < end) {
+	while (status == TFP_OK && (at < end || full)) {
 		if (u->size == u->room) {
 			status = grow(u, max_bytes, err);
 			continue;
@@ -58,21 +60,16 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 		int code = inflate(&z, Z_NO_FLUSH);
 		at = z.next_in;
 		u->size = (size_t)(z.next_out - u->data);
-		if (code == Z_STREAM_END) {
-			/* A gzip file may be several, one after the other. */
-			if (at < end)
-				inflateReset(&z);
-			else
-				break;
-		} else if (code == Z_MEM_ERROR) {
+		whole = code == Z_STREAM_END;
+		full = !whole && u->size == u->room;
+		if (whole)
+			inflateReset(&z); /* a gzip file may be several, one after the other */
+		else if (code == Z_MEM_ERROR)
 			status = tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
-		} else if (code != Z_OK && code != Z_BUF_ERROR) {
-			u->truncated = true;
+		else if (code != Z_OK && code != Z_BUF_ERROR)
 			break;
-		} else if (at == end && z.avail_out) {
-			u->truncated = true;
-		}
 	}
+	u->truncated = !whole;
 	inflateEnd(&z);
 	return status;
 }
@@ -99,7 +96,8 @@ static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 			u->truncated = true;
 			break;
 		}
-		if (in.pos == in.size && out.pos < out.size) {
+		/* A frame that ends just where the room does is whole, too. */
+		if (in.pos == in.size && (more == 0 || out.pos < out.size)) {
 			u->truncated = more != 0;
 			break;
 		}
