@@ -1,0 +1,392 @@
+#include "tools/data_table.h"
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tfp_cell {
+	enum tfp_cell_kind kind;
+	union {
+		double number;
+		bool boolean;
+		struct {
+			const char *data;
+			size_t size;
+		} text;
+	};
+};
+
+struct tfp_property {
+	const char *key, *value;
+};
+
+void tfp_table_init(struct tfp_table *t, const struct tfp_column *columns, size_t column_count)
+{
+	*t = (struct tfp_table){.columns = columns, .column_count = column_count};
+	tfp_arena_init(&t->arena, SIZE_MAX);
+}
+
+void tfp_table_release(struct tfp_table *t)
+{
+	tfp_free(t->cells);
+	tfp_free(t->properties);
+	tfp_arena_release(&t->arena);
+	*t = (struct tfp_table){0};
+}
+
+bool tfp_table_failed(const struct tfp_table *t)
+{
+	return t->failed;
+}
+
+static void add(struct tfp_table *t, struct tfp_cell cell)
+{
+	if (t->failed)
+		return;
+	if (t->cell_count == t->cell_room) {
+		size_t room = t->cell_room ? t->cell_room * 2 : 256;
+		struct tfp_cell *cells = tfp_reallocarray(t->cells, room, sizeof(*cells));
+		if (!cells) {
+			t->failed = true;
+			return;
+		}
+		t->cells = cells;
+		t->cell_room = room;
+	}
+	t->cells[t->cell_count++] = cell;
+}
+
+void tfp_table_add_number(struct tfp_table *t, double value)
+{
+	if (isfinite(value))
+		add(t, (struct tfp_cell){.kind = TFP_CELL_NUMBER, .number = value});
+	else
+		tfp_table_add_absent(t);
+}
+
+void tfp_table_add_boolean(struct tfp_table *t, bool value)
+{
+	add(t, (struct tfp_cell){.kind = TFP_CELL_BOOLEAN, .boolean = value});
+}
+
+void tfp_table_add_absent(struct tfp_table *t)
+{
+	add(t, (struct tfp_cell){.kind = TFP_CELL_ABSENT});
+}
+
+void tfp_table_add_text(struct tfp_table *t, const char *text, size_t size)
+{
+	struct tfp_cell cell = {.kind = TFP_CELL_TEXT};
+	if (tfp_utf8_valid(text, size)) {
+		cell.text.data = tfp_arena_strndup(&t->arena, text, size);
+		cell.text.size = size;
+	} else {
+		struct tfp_buf repaired;
+		/* One bad byte becomes three good ones. */
+		tfp_buf_init(&repaired, size <= SIZE_MAX / 3 ? size * 3 : SIZE_MAX);
+		tfp_utf8_repair(&repaired, text, size);
+		if (!tfp_buf_failed(&repaired)) {
+			cell.text.data = tfp_arena_strndup(&t->arena, repaired.data, repaired.size);
+			cell.text.size = repaired.size;
+		}
+		tfp_buf_release(&repaired);
+	}
+	if (cell.text.data)
+		add(t, cell);
+	else
+		t->failed = true;
+}
+
+void tfp_table_set_property(struct tfp_table *t, const char *key, const char *value)
+{
+	const char *kept = tfp_arena_strndup(&t->arena, value, strlen(value));
+	size_t i = 0;
+	while (i < t->property_count && strcmp(t->properties[i].key, key) != 0)
+		i++;
+	if (i == t->property_count) {
+		struct tfp_property *list = tfp_reallocarray(t->properties, i + 1, sizeof(*list));
+		const char *kept_key = tfp_arena_strndup(&t->arena, key, strlen(key));
+		if (list)
+			t->properties = list;
+		if (!list || !kept_key) {
+			t->failed = true;
+			return;
+		}
+		list[i].key = kept_key;
+		t->property_count++;
+	}
+	t->properties[i].value = kept ? kept : "";
+	t->failed |= !kept;
+}
+
+size_t tfp_table_row_count(const struct tfp_table *t)
+{
+	return t->column_count ? t->cell_count / t->column_count : 0;
+}
+
+/* ---- JSON ---- */
+
+/* The fewest significant digits that read back as the same number. */
+static void shortest(double value, char *out, size_t size)
+{
+	for (int digits = 15; digits < 17; digits++) {
+		snprintf(out, size, "%.*g", digits, value);
+		if (strtod(out, NULL) == value)
+			return;
+	}
+	snprintf(out, size, "%.17g", value);
+}
+
+void tfp_json_number(struct tfp_buf *out, double value)
+{
+	char text[40];
+	double size = fabs(value);
+	/* -0 is a nought that a sum of nothing can have; nobody wants to see it. */
+	if (size == 0) {
+		tfp_buf_puts(out, "0.0");
+		return;
+	}
+	if (size < 1e15 && value == floor(value)) {
+		tfp_buf_printf(out, "%.1f", value);
+		return;
+	}
+	shortest(value, text, sizeof(text));
+	/* %g changes to the exponent below 1e-4 and from 1e15 on, as the peers do. */
+	tfp_buf_puts(out, text);
+}
+
+void tfp_json_string(struct tfp_buf *out, const char *text, size_t size)
+{
+	size_t from = 0;
+	tfp_buf_putc(out, '"');
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)text[i];
+		if (c >= 0x20 && c != '"' && c != '\\')
+			continue;
+		tfp_buf_add(out, text + from, i - from);
+		from = i + 1;
+		if (c == '"' || c == '\\') {
+			tfp_buf_putc(out, '\\');
+			tfp_buf_putc(out, (char)c);
+		} else if (c == '\n') {
+			tfp_buf_puts(out, "\\n");
+		} else if (c == '\t') {
+			tfp_buf_puts(out, "\\t");
+		} else {
+			tfp_buf_printf(out, "\\u%04x", c);
+		}
+	}
+	tfp_buf_add(out, text + from, size - from);
+	tfp_buf_putc(out, '"');
+}
+
+static const char *type_name(enum tfp_cell_kind kind)
+{
+	return kind == TFP_CELL_NUMBER ? "number" : kind == TFP_CELL_BOOLEAN ? "boolean" : "string";
+}
+
+static void write_cell(const struct tfp_cell *cell, struct tfp_buf *out)
+{
+	switch (cell->kind) {
+	case TFP_CELL_ABSENT:
+		tfp_buf_puts(out, "null");
+		break;
+	case TFP_CELL_NUMBER:
+		tfp_json_number(out, cell->number);
+		break;
+	case TFP_CELL_BOOLEAN:
+		tfp_buf_puts(out, cell->boolean ? "true" : "false");
+		break;
+	case TFP_CELL_TEXT:
+		tfp_json_string(out, cell->text.data, cell->text.size);
+		break;
+	}
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(((const struct tfp_property *)a)->key, ((const struct tfp_property *)b)->key);
+}
+
+static void write_properties(const struct tfp_table *t, struct tfp_buf *out)
+{
+	/* Sorting the list in place changes nothing that a reader can see. */
+	qsort(t->properties, t->property_count, sizeof(*t->properties), by_key);
+	tfp_buf_puts(out, ",\"p\":{");
+	for (size_t i = 0; i < t->property_count; i++) {
+		if (i)
+			tfp_buf_putc(out, ',');
+		tfp_json_string(out, t->properties[i].key, strlen(t->properties[i].key));
+		tfp_buf_putc(out, ':');
+		tfp_json_string(out, t->properties[i].value, strlen(t->properties[i].value));
+	}
+	tfp_buf_putc(out, '}');
+}
+
+void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out)
+{
+	tfp_buf_puts(out, "{\"cols\":[");
+	for (size_t c = 0; c < t->column_count; c++) {
+		const struct tfp_column *column = &t->columns[c];
+		tfp_buf_puts(out, c ? ",{\"id\":" : "{\"id\":");
+		tfp_json_string(out, column->id, strlen(column->id));
+		tfp_buf_puts(out, ",\"label\":");
+		tfp_json_string(out, column->label, strlen(column->label));
+		tfp_buf_printf(out, ",\"type\":\"%s\"}", type_name(column->kind));
+	}
+	tfp_buf_putc(out, ']');
+	if (t->property_count)
+		write_properties(t, out);
+	tfp_buf_puts(out, ",\"rows\":[");
+	for (size_t r = 0; r < tfp_table_row_count(t); r++) {
+		tfp_buf_puts(out, r ? ",{\"c\":[" : "{\"c\":[");
+		for (size_t c = 0; c < t->column_count; c++) {
+			tfp_buf_puts(out, c ? ",{\"v\":" : "{\"v\":");
+			write_cell(&t->cells[r * t->column_count + c], out);
+			tfp_buf_putc(out, '}');
+		}
+		tfp_buf_puts(out, "]}");
+	}
+	tfp_buf_puts(out, "]}");
+}
+
+/* ---- CSV ---- */
+
+static void write_doubling_quotes(struct tfp_buf *out, const char *text, size_t size)
+{
+	for (size_t from = 0; from < size;) {
+		const char *quote = memchr(text + from, '"', size - from);
+		size_t to = quote ? (size_t)(quote - text) + 1 : size;
+		tfp_buf_add(out, text + from, to - from);
+		if (quote)
+			tfp_buf_putc(out, '"');
+		from = to;
+	}
+}
+
+void tfp_table_write_csv(const struct tfp_table *t, struct tfp_buf *out)
+{
+	for (size_t c = 0; c < t->column_count; c++) {
+		const char *label = t->columns[c].label[0] ? t->columns[c].label : t->columns[c].id;
+		tfp_buf_puts(out, c ? ",\"" : "\"");
+		write_doubling_quotes(out, label, strlen(label));
+		tfp_buf_putc(out, '"');
+	}
+	tfp_buf_putc(out, '\n');
+	for (size_t i = 0; i < tfp_table_row_count(t) * t->column_count; i++) {
+		const struct tfp_cell *cell = &t->cells[i];
+		tfp_buf_putc(out, '"');
+		/* Numbers and truth values as Python prints them, which XProf's CSV does. */
+		if (cell->kind == TFP_CELL_TEXT)
+			write_doubling_quotes(out, cell->text.data, cell->text.size);
+		else if (cell->kind == TFP_CELL_NUMBER)
+			tfp_json_number(out, cell->number);
+		else if (cell->kind == TFP_CELL_BOOLEAN)
+			tfp_buf_puts(out, cell->boolean ? "True" : "False");
+		tfp_buf_puts(out, (i + 1) % t->column_count ? "\"," : "\"\n");
+	}
+}
+
+/* ---- text ---- */
+
+/* Characters, as a terminal counts them in the common case. */
+static size_t characters(const char *text, size_t size)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < size; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+static void format_cell(const struct tfp_cell *cell, size_t text_width, struct tfp_buf *out)
+{
+	const char *data;
+	size_t size;
+	switch (cell->kind) {
+	case TFP_CELL_ABSENT:
+		tfp_buf_puts(out, "-");
+		break;
+	case TFP_CELL_NUMBER:
+		if (cell->number == floor(cell->number) && fabs(cell->number) < 1e15)
+			tfp_buf_printf(out, "%.0f", cell->number);
+		else if (fabs(cell->number) >= 100)
+			tfp_buf_printf(out, "%.1f", cell->number);
+		else
+			tfp_buf_printf(out, "%.4g", cell->number);
+		break;
+	case TFP_CELL_BOOLEAN:
+		tfp_buf_puts(out, cell->boolean ? "yes" : "no");
+		break;
+	case TFP_CELL_TEXT:
+		data = cell->text.data;
+		size = cell->text.size;
+		if (text_width > 1 && characters(data, size) > text_width) {
+			/* The end of a path tells more than its beginning. */
+			size_t drop = characters(data, size) - text_width + 1;
+			while (drop > 0 || (size && ((unsigned char)*data & 0xc0) == 0x80)) {
+				drop -= ((unsigned char)*data & 0xc0) != 0x80;
+				data++;
+				size--;
+			}
+			tfp_buf_puts(out, "\xe2\x80\xa6");
+		}
+		for (size_t i = 0; i < size; i++)
+			tfp_buf_putc(out, (unsigned char)data[i] < 0x20 || data[i] == 0x7f
+						  ? ' '
+						  : data[i]);
+		break;
+	}
+}
+
+static void write_padded(struct tfp_buf *out, const char *text, size_t size, size_t width,
+			 bool left, bool last)
+{
+	size_t have = characters(text, size), pad = width > have ? width - have : 0;
+	if (!left)
+		tfp_buf_printf(out, "%*s", (int)pad, "");
+	tfp_buf_add(out, text, size);
+	if (left && !last)
+		tfp_buf_printf(out, "%*s", (int)pad, "");
+	tfp_buf_puts(out, last ? "\n" : "  ");
+}
+
+void tfp_table_write_text(const struct tfp_table *t, struct tfp_buf *out, size_t text_width,
+			  size_t max_rows)
+{
+	size_t rows = tfp_table_row_count(t), shown = max_rows && rows > max_rows ? max_rows : rows;
+	size_t *widths = tfp_calloc(t->column_count, sizeof(*widths));
+	struct tfp_buf cell;
+	if (!widths) {
+		out->failed = true;
+		return;
+	}
+	tfp_buf_init(&cell, SIZE_MAX / 2);
+	for (size_t c = 0; c < t->column_count; c++)
+		widths[c] = strlen(t->columns[c].id);
+	for (size_t i = 0; i < shown * t->column_count; i++) {
+		tfp_buf_clear(&cell);
+		format_cell(&t->cells[i], text_width, &cell);
+		size_t n = characters(tfp_buf_text(&cell), cell.size);
+		if (n > widths[i % t->column_count])
+			widths[i % t->column_count] = n;
+	}
+	for (size_t c = 0; c < t->column_count; c++)
+		write_padded(out, t->columns[c].id, strlen(t->columns[c].id), widths[c],
+			     t->columns[c].kind != TFP_CELL_NUMBER, c + 1 == t->column_count);
+	for (size_t i = 0; i < shown * t->column_count; i++) {
+		size_t c = i % t->column_count;
+		tfp_buf_clear(&cell);
+		format_cell(&t->cells[i], text_width, &cell);
+		write_padded(out, tfp_buf_text(&cell), cell.size, widths[c],
+			     t->columns[c].kind != TFP_CELL_NUMBER, c + 1 == t->column_count);
+	}
+	if (shown < rows)
+		tfp_buf_printf(out, "... and %zu more rows\n", rows - shown);
+	out->failed |= tfp_buf_failed(&cell);
+	tfp_buf_release(&cell);
+	tfp_free(widths);
+}

@@ -1,0 +1,76 @@
+/*
+ * One table model for all dashboards: columns, rows of cells, properties;
+ * written as the gviz JSON that XProf's clients read, as CSV, or as text for a
+ * terminal, by one writer each (http_api.md 2).
+ *
+ *     struct tfp_table t;
+ *     tfp_table_init(&t, columns, column_count);
+ *     tfp_table_add_number(&t, 1);      cells left to right; a full row starts the next
+ *     tfp_table_add_text(&t, "MatMul", 6);
+ *     tfp_table_set_property(&t, "rows_total", "1");
+ *     ...
+ *     tfp_table_release(&t);
+ */
+#ifndef TFP_TOOLS_DATA_TABLE_H
+#define TFP_TOOLS_DATA_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum tfp_cell_kind { TFP_CELL_ABSENT, TFP_CELL_NUMBER, TFP_CELL_TEXT, TFP_CELL_BOOLEAN };
+
+struct tfp_column {
+	const char *id, *label;
+	enum tfp_cell_kind kind; /* not ABSENT */
+};
+
+struct tfp_table {
+	const struct tfp_column *columns; /* the caller's */
+	size_t column_count;
+	struct tfp_cell *cells; /* row after row */
+	size_t cell_count, cell_room;
+	struct tfp_property *properties;
+	size_t property_count;
+	struct tfp_arena arena; /* texts */
+	bool failed;            /* no memory: see tfp_table_failed */
+};
+
+/* columns must outlive the table. */
+void tfp_table_init(struct tfp_table *t, const struct tfp_column *columns, size_t column_count);
+/* Accepts zeroed memory. */
+void tfp_table_release(struct tfp_table *t);
+/* Whether an add failed for want of memory; checked once, at the end. */
+bool tfp_table_failed(const struct tfp_table *t);
+
+/* Numbers that are not finite become absent. Texts are copied, and repaired
+ * to UTF-8. */
+void tfp_table_add_number(struct tfp_table *t, double value);
+void tfp_table_add_text(struct tfp_table *t, const char *text, size_t size);
+void tfp_table_add_boolean(struct tfp_table *t, bool value);
+void tfp_table_add_absent(struct tfp_table *t);
+/* The last value set under a key counts. */
+void tfp_table_set_property(struct tfp_table *t, const char *key, const char *value);
+
+size_t tfp_table_row_count(const struct tfp_table *t);
+
+/* Appends to out; a failure shows in tfp_buf_failed(out). */
+void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out);
+void tfp_table_write_csv(const struct tfp_table *t, struct tfp_buf *out);
+/* Aligned columns; text cells cut from the left to at most text_width
+ * characters (0: never); at most max_rows rows (0: all), and says what it left
+ * out. */
+void tfp_table_write_text(const struct tfp_table *t, struct tfp_buf *out, size_t text_width,
+			  size_t max_rows);
+
+/* A double as the peers print it: shortest digits that read back the same,
+ * ".0" for whole numbers, exponent outside 1e-4..1e15. */
+void tfp_json_number(struct tfp_buf *out, double value);
+/* A JSON string literal; text must be UTF-8. */
+void tfp_json_string(struct tfp_buf *out, const char *text, size_t size);
+
+#endif

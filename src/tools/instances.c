@@ -1,0 +1,164 @@
+#include "tools/instances.h"
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "tools/data_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 24u
+
+static char *utf8(struct tfp_str s)
+{
+	struct tfp_buf b;
+	tfp_buf_init(&b, SIZE_MAX / 2);
+	tfp_utf8_repair(&b, s.data, s.size);
+	if (!tfp_buf_failed(&b) && b.data)
+		return tfp_buf_take(&b, NULL);
+	bool failed = tfp_buf_failed(&b);
+	tfp_buf_release(&b);
+	return failed ? NULL : tfp_strdup("");
+}
+
+static void release_one(struct tfp_instance *one)
+{
+	tfp_free(one->plane);
+	tfp_free(one->line);
+}
+
+void tfp_instances_add(struct tfp_instances *all, const char *host, const struct tfp_plane *plane,
+		       const struct tfp_line *line, size_t event)
+{
+	int64_t duration = line->duration_ps[event];
+	if (all->failed)
+		return;
+	if (all->count == all->room) {
+		size_t room = all->room ? all->room * 2 : 256;
+		int64_t *list = tfp_reallocarray(all->durations_ps, room, sizeof(*list));
+		if (!list) {
+			all->failed = true;
+			return;
+		}
+		all->durations_ps = list;
+		all->room = room;
+	}
+	all->durations_ps[all->count++] = duration;
+	size_t at = all->slowest_count;
+	while (at > 0 && all->slowest[at - 1].duration_ps < duration)
+		at--;
+	if (at == TFP_SLOWEST)
+		return;
+	if (all->slowest_count == TFP_SLOWEST)
+		release_one(&all->slowest[TFP_SLOWEST - 1]);
+	else
+		all->slowest_count++;
+	memmove(&all->slowest[at + 1], &all->slowest[at],
+		(all->slowest_count - at - 1) * sizeof(all->slowest[0]));
+	all->slowest[at] = (struct tfp_instance){host, utf8(plane->name), utf8(line->display_name),
+						 tfp_event_start_ps(line, event), duration};
+	all->failed = !all->slowest[at].plane || !all->slowest[at].line;
+}
+
+void tfp_instances_release(struct tfp_instances *all)
+{
+	for (size_t i = 0; i < all->slowest_count; i++)
+		release_one(&all->slowest[i]);
+	tfp_free(all->durations_ps);
+	*all = (struct tfp_instances){0};
+}
+
+static int ascending(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void field(struct tfp_buf *json, const char *name, double value)
+{
+	tfp_buf_printf(json, "\"%s\":", name);
+	tfp_json_number(json, value);
+	tfp_buf_putc(json, ',');
+}
+
+static void text(struct tfp_buf *json, const char *name, const char *value)
+{
+	tfp_buf_printf(json, "\"%s\":", name);
+	tfp_json_string(json, value, strlen(value));
+	tfp_buf_putc(json, ',');
+}
+
+/* The value that a share of all values does not exceed (nearest rank). */
+static int64_t quantile(const struct tfp_instances *all, double share)
+{
+	size_t rank = (size_t)ceil(share * (double)all->count);
+	return all->durations_ps[rank ? rank - 1 : 0];
+}
+
+static void write_statistics(const struct tfp_instances *all, struct tfp_buf *json)
+{
+	double total = 0, squares = 0, n = (double)all->count;
+	for (size_t i = 0; i < all->count; i++)
+		total += (double)all->durations_ps[i] / 1e6;
+	for (size_t i = 0; i < all->count; i++)
+		squares += pow((double)all->durations_ps[i] / 1e6 - total / n, 2);
+	field(json, "total_us", total);
+	field(json, "min_us", (double)all->durations_ps[0] / 1e6);
+	field(json, "mean_us", total / n);
+	field(json, "median_us", (double)quantile(all, 0.5) / 1e6);
+	field(json, "p95_us", (double)quantile(all, 0.95) / 1e6);
+	field(json, "max_us", (double)all->durations_ps[all->count - 1] / 1e6);
+	field(json, "stddev_us", all->count > 1 ? sqrt(squares / (n - 1)) : 0);
+}
+
+static void write_histogram(const struct tfp_instances *all, struct tfp_buf *json)
+{
+	if (all->count == 0)
+		return;
+	double low = (double)all->durations_ps[0] / 1e6;
+	double high = (double)all->durations_ps[all->count - 1] / 1e6;
+	size_t buckets = high > low ? BUCKETS : 1, at = 0;
+	for (size_t b = 0; b < buckets; b++) {
+		double from = low + (high - low) * (double)b / (double)buckets;
+		double to = low + (high - low) * (double)(b + 1) / (double)buckets;
+		size_t first = at;
+		while (at < all->count &&
+		       (b + 1 == buckets || (double)all->durations_ps[at] / 1e6 < to))
+			at++;
+		tfp_buf_puts(json, b ? ",{" : "{");
+		field(json, "from_us", from);
+		field(json, "to_us", to);
+		tfp_buf_printf(json, "\"count\":%zu}", at - first);
+	}
+}
+
+enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
+				    struct tfp_error *err)
+{
+	if (all->failed)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a list of instances");
+	if (all->count)
+		qsort(all->durations_ps, all->count, sizeof(*all->durations_ps), ascending);
+	tfp_buf_printf(json, "{\"count\":%zu,", all->count);
+	if (all->count)
+		write_statistics(all, json);
+	tfp_buf_puts(json, "\"histogram\":[");
+	write_histogram(all, json);
+	tfp_buf_puts(json, "],\"slowest\":[");
+	for (size_t i = 0; i < all->slowest_count; i++) {
+		const struct tfp_instance *one = &all->slowest[i];
+		tfp_buf_puts(json, i ? ",{" : "{");
+		text(json, "host", one->host);
+		text(json, "plane", one->plane);
+		text(json, "line", one->line);
+		field(json, "start_us", (double)one->start_ps / 1e6);
+		tfp_buf_puts(json, "\"duration_us\":");
+		tfp_json_number(json, (double)one->duration_ps / 1e6);
+		tfp_buf_putc(json, '}');
+	}
+	tfp_buf_puts(json, "]}");
+	return tfp_buf_failed(json) ? tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer")
+				    : TFP_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * Every occurrence behind one row of a table, summed up: how the durations are
+ * spread, and where the slowest are (docs/api.md, /instances).
+ */
+#ifndef TFP_TOOLS_INSTANCES_H
+#define TFP_TOOLS_INSTANCES_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "store/capture.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TFP_SLOWEST 10
+
+struct tfp_instance {
+	const char *host;   /* borrowed */
+	char *plane, *line; /* owned, UTF-8 */
+	int64_t start_ps, duration_ps;
+};
+
+struct tfp_instances {
+	int64_t *durations_ps;
+	size_t count, room;
+	struct tfp_instance slowest[TFP_SLOWEST]; /* longest first */
+	size_t slowest_count;
+	bool failed;
+};
+
+/* Zeroed memory is empty. host must outlive it. A failure for want of memory
+ * shows when it is written. */
+void tfp_instances_add(struct tfp_instances *all, const char *host, const struct tfp_plane *plane,
+		       const struct tfp_line *line, size_t event);
+void tfp_instances_release(struct tfp_instances *all);
+enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
+				    struct tfp_error *err) TFP_CHECK;
+
+#endif

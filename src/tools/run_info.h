@@ -1,0 +1,80 @@
+/*
+ * Facts about runs that are no dashboard: what the page's list, its pickers
+ * and its verdict bar show, and what `tfprof ls` and `tfprof info` print. JSON
+ * by jansson, documented in docs/api.md. What a run holds is told by a quick
+ * look at the names of its files' planes, remembered by the state of the file.
+ *
+ *     struct tfp_run_info *info;
+ *     tfp_run_info_new(&info, dir, 1 << 30, pool, &err);
+ *     tfp_run_info_json(info, run, &json, &err);
+ *     tfp_run_info_free(info);
+ */
+#ifndef TFP_TOOLS_RUN_INFO_H
+#define TFP_TOOLS_RUN_INFO_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "store/capture_cache.h"
+#include "store/logdir.h"
+#include "tools/session.h"
+#include "tools/tool.h"
+
+struct tfp_run_info;
+
+/* max_bytes bounds what a compressed file may unpack to for a look. dir and
+ * pool (may be NULL) must outlive it. Owned by the caller. All functions below
+ * may be called by several threads at once. */
+enum tfp_status tfp_run_info_new(struct tfp_run_info **out, struct tfp_logdir *dir,
+				 uint64_t max_bytes, struct tfp_pool *pool,
+				 struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. */
+void tfp_run_info_free(struct tfp_run_info *info);
+
+/* The following append to json. */
+
+/* /runs */
+enum tfp_status tfp_runs_json(const struct tfp_logdir_snapshot *snapshot, struct tfp_buf *json,
+			      struct tfp_error *err) TFP_CHECK;
+/* /run_list */
+enum tfp_status tfp_run_list_json(const struct tfp_logdir *dir,
+				  const struct tfp_logdir_snapshot *snapshot, struct tfp_buf *json,
+				  struct tfp_error *err) TFP_CHECK;
+/* /run_info. A host whose file is no capture is listed with its problem. */
+enum tfp_status tfp_run_info_json(struct tfp_run_info *info, const struct tfp_run *run,
+				  struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
+/* /run_tools */
+enum tfp_status tfp_run_tools_json(struct tfp_run_info *info, const struct tfp_run *run,
+				   struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
+/* /tools; without run every tool and no hosts. */
+enum tfp_status tfp_tools_json(struct tfp_run_info *info, const struct tfp_run *run,
+			       struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
+/* /hosts; run NULL gives []. */
+enum tfp_status tfp_hosts_json(const struct tfp_run *run, const struct tfp_tool *tool,
+			       struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
+/* /diagnostics: opens the captures. */
+enum tfp_status tfp_diagnostics_json(const struct tfp_session *session, struct tfp_buf *json,
+				     struct tfp_error *err) TFP_CHECK;
+
+/* By a quick look at the run's files; a file that cannot be read counts as holding
+ * nothing. */
+enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *run,
+			       struct tfp_run_traits *traits, struct tfp_error *err) TFP_CHECK;
+
+/* Why a directory has nothing to show, for a person: true and the words in
+ * *err (TFP_NOT_FOUND) when there is no run. */
+bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_snapshot *snapshot,
+			  struct tfp_error *err);
+
+/* The runs as a table: run, hosts, files, bytes, modified. */
+enum tfp_status tfp_run_list_answer(const struct tfp_logdir_snapshot *snapshot,
+				    struct tfp_answer *answer, struct tfp_error *err) TFP_CHECK;
+/* What the captures of a session hold: a table of planes and one of what
+ * reading brought up. */
+enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
+					struct tfp_answer *answer, struct tfp_error *err) TFP_CHECK;
+
+/* {"error": {"code", "message", "hint", "file", "offset"}}, appended. */
+void tfp_error_json(const struct tfp_error *err, struct tfp_buf *json);
+
+#endif

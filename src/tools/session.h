@@ -1,0 +1,27 @@
+/*
+ * What a tool works on: the chosen hosts of one run.
+ */
+#ifndef TFP_TOOLS_SESSION_H
+#define TFP_TOOLS_SESSION_H
+
+#include "store/capture_cache.h"
+#include "store/logdir.h"
+
+#define TFP_ALL_HOSTS "ALL_HOSTS"
+
+struct tfp_session {
+	struct tfp_capture_cache *cache; /* borrowed */
+	struct tfp_pool *pool;           /* borrowed, may be NULL */
+	const struct tfp_run *run;       /* borrowed from a snapshot */
+	/* The chosen hosts: all of the run's, or one. */
+	const struct tfp_capture_file *hosts;
+	size_t host_count;
+};
+
+/* host: a host's name, ALL_HOSTS, NULL or "" for all. TFP_NOT_FOUND with a
+ * message that names host and run. */
+enum tfp_status tfp_session_init(struct tfp_session *session, struct tfp_capture_cache *cache,
+				 struct tfp_pool *pool, const struct tfp_run *run,
+				 const char *host, struct tfp_error *err) TFP_CHECK;
+
+#endif

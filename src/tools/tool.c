@@ -1,0 +1,94 @@
+#include "tools/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Most bytes of one answer. */
+#define MAX_ANSWER ((size_t)1 << 30)
+
+const char *tfp_query_get(const struct tfp_query *query, const char *key)
+{
+	for (size_t i = 0; i < query->count; i++) {
+		if (strcmp(query->params[i].key, key) == 0)
+			return query->params[i].value;
+	}
+	return NULL;
+}
+
+enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *key,
+				    uint64_t fallback, uint64_t *value, struct tfp_error *err)
+{
+	const char *text = tfp_query_get(query, key);
+	*value = fallback;
+	if (!text)
+		return TFP_OK;
+	/* strtoull takes blanks and signs. */
+	size_t digits = strspn(text, "0123456789");
+	errno = 0;
+	unsigned long long n = digits ? strtoull(text, NULL, 10) : 0;
+	if (digits == 0 || text[digits] != '\0' || errno != 0)
+		return tfp_fail(err, TFP_BAD_QUERY,
+				"parameter %s: \"%.100s\" is not a whole number from 0 on", key,
+				text);
+	*value = n;
+	return TFP_OK;
+}
+
+void tfp_answer_init(struct tfp_answer *answer)
+{
+	*answer = (struct tfp_answer){0};
+	tfp_buf_init(&answer->json, MAX_ANSWER);
+}
+
+void tfp_answer_release(struct tfp_answer *answer)
+{
+	for (size_t i = 0; i < answer->table_count; i++)
+		tfp_table_release(&answer->tables[i]);
+	tfp_buf_release(&answer->json);
+	answer->table_count = 0;
+}
+
+static enum tfp_status no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
+}
+
+static bool failed(const struct tfp_answer *answer)
+{
+	for (size_t i = 0; i < answer->table_count; i++) {
+		if (tfp_table_failed(&answer->tables[i]))
+			return true;
+	}
+	return tfp_buf_failed(&answer->json);
+}
+
+enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tfp_buf *out,
+				      struct tfp_error *err)
+{
+	if (failed(answer))
+		return no_memory(err);
+	if (answer->table_count == 0) {
+		tfp_buf_add(out, answer->json.data, answer->json.size);
+	} else {
+		for (size_t i = 0; i < answer->table_count; i++) {
+			if (!answer->bare)
+				tfp_buf_putc(out, i == 0 ? '[' : ',');
+			tfp_table_write_json(&answer->tables[i], out);
+		}
+		if (!answer->bare)
+			tfp_buf_putc(out, ']');
+	}
+	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
+}
+
+enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp_buf *out,
+				     struct tfp_error *err)
+{
+	if (failed(answer))
+		return no_memory(err);
+	if (answer->table_count == 0)
+		return tfp_fail(err, TFP_BAD_QUERY, "this tool has no table to write as CSV");
+	tfp_table_write_csv(&answer->tables[0], out);
+	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
+}
