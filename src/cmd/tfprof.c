@@ -1,0 +1,434 @@
+/* tfprof: what the server shows, on the command line. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/pool.h"
+#include "store/capture_cache.h"
+#include "store/logdir.h"
+#include "tools/run_info.h"
+#include "tools/session.h"
+#include "tools/tool.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define MAX_OUTPUT   ((size_t)1 << 31)
+#define DEFAULT_ROWS 40 /* of a table for reading */
+#define TEXT_MIN     16 /* a text column is cut to no less than this */
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage[] =
+	"Usage: tfprof ls DIR [--format table|json|csv]\n"
+	"       tfprof info PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
+	"       tfprof TOOL PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
+	"       tfprof tools\n"
+	"\n"
+	"Reads profiler captures (*.xplane.pb). PATH is a log directory, a run in it, or\n"
+	"one capture file.\n"
+	"\n"
+	"  ls             the runs below DIR: time, hosts, size\n"
+	"  info           what the captures of a run hold, and what is wrong with them\n"
+	"  tools          the names of the tools\n"
+	"  TOOL           a dashboard, such as kernel_stats\n"
+	"\n"
+	"  -r, --run RUN        the run, by its name in 'tfprof ls' (the newest)\n"
+	"  -H, --host HOST      one host (all together)\n"
+	"  -f, --format FORMAT  table, to read; json, the server's bytes; csv (table)\n"
+	"  -n, --limit N        rows, 0 for all (40 of a table, otherwise the tool's own\n"
+	"                       limit)\n"
+	"  -w, --width N        cut a table to N characters, 0 for never (the terminal's\n"
+	"                       width, where there is one)\n"
+	"      --follow-symlinks\n"
+	"                       follow links that lead out of DIR\n"
+	"  -h, --help           print this and exit\n"
+	"      --version        print the version and exit\n"
+	"\n"
+	"Examples:\n"
+	"  tfprof ls runs/\n"
+	"  tfprof kernel_stats runs/ --limit 10\n"
+	"  tfprof framework_op_stats host.xplane.pb --format csv > ops.csv\n";
+
+enum option_id { OPTION_VERSION = 256, OPTION_FOLLOW_SYMLINKS };
+
+static const struct option long_options[] = {
+	{"run", required_argument, NULL, 'r'},
+	{"host", required_argument, NULL, 'H'},
+	{"format", required_argument, NULL, 'f'},
+	{"limit", required_argument, NULL, 'n'},
+	{"width", required_argument, NULL, 'w'},
+	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+
+struct options {
+	const char *command, *path, *run, *host, *limit;
+	enum format format;
+	size_t rows, width;
+	bool width_given;
+	unsigned logdir_flags;
+};
+
+/* What a command works on. */
+struct work {
+	const struct options *options;
+	struct tfp_logdir *dir;
+	struct tfp_pool *pool;
+	struct tfp_capture_cache *cache;
+	const struct tfp_logdir_snapshot *snapshot;
+	struct tfp_answer answer;
+	struct tfp_buf out;
+};
+
+static int bad_usage(const char *format, const char *text)
+{
+	fprintf(stderr, "tfprof: ");
+	fprintf(stderr, format, text);
+	fprintf(stderr, "\nTry 'tfprof --help'.\n");
+	return EXIT_USAGE;
+}
+
+static bool read_number(const char *text, size_t *out)
+{
+	char *end;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+/* Returns -1 to go on, or an exit code. */
+static int read_options(struct options *o, int argc, char **argv)
+{
+	static const char *const formats[] = {"table", "json", "csv"};
+	int option;
+	while ((option = getopt_long(argc, argv, "r:H:f:n:w:h", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'r':
+			o->run = optarg;
+			break;
+		case 'H':
+			o->host = optarg;
+			break;
+		case 'f':
+			for (o->format = FORMAT_TABLE; strcmp(formats[o->format], optarg) != 0;
+			     o->format++) {
+				if (o->format == FORMAT_CSV)
+					return bad_usage("--format takes table, json or csv, not "
+							 "'%s'",
+							 optarg);
+			}
+			break;
+		case 'n':
+			if (!read_number(optarg, &o->rows))
+				return bad_usage("--limit takes a number, not '%s'", optarg);
+			o->limit = optarg;
+			break;
+		case 'w':
+			if (!read_number(optarg, &o->width))
+				return bad_usage("--width takes a number, not '%s'", optarg);
+			o->width_given = true;
+			break;
+		case OPTION_FOLLOW_SYMLINKS:
+			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
+			break;
+		case OPTION_VERSION:
+			puts("tfprof " TFP_VERSION);
+			return EXIT_SUCCESS;
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		default:
+			fprintf(stderr, "Try 'tfprof --help'.\n");
+			return EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return bad_usage("name a command or a tool%s", "");
+	o->command = argv[optind++];
+	if (strcmp(o->command, "tools") != 0) {
+		if (optind == argc)
+			return bad_usage("%s: name a log directory or a capture file", o->command);
+		o->path = argv[optind++];
+	}
+	if (optind < argc)
+		return bad_usage("'%s' is one argument too many", argv[optind]);
+	return -1;
+}
+
+/* ---- printing ---- */
+
+static size_t characters(const char *text, size_t size)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < size; i++)
+		n += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return n;
+}
+
+/* Bytes of the first n characters. */
+static size_t prefix(const char *text, size_t size, size_t n)
+{
+	size_t i = 0;
+	for (; i < size; i++) {
+		if (((unsigned char)text[i] & 0xc0) != 0x80 && n-- == 0)
+			break;
+	}
+	return i;
+}
+
+/* Where to cut the lines so that whole columns remain, by the line of headings:
+ * a number's column ends with its heading, a text's begins with it. *left_out
+ * counts the columns behind. */
+static size_t cut_at(const struct tfp_table *table, const char *heading, size_t size, size_t width,
+		     size_t *left_out)
+{
+	size_t cut = 0, at = 0;
+	*left_out = 0;
+	for (size_t i = 0; i < table->column_count; i++) {
+		while (at < size && heading[at] == ' ')
+			at++;
+		size_t end = at + strlen(table->columns[i].id);
+		bool number = table->columns[i].kind == TFP_CELL_NUMBER;
+		/* Before a text column the one in front has ended. */
+		if (!number && at <= width)
+			cut = at;
+		if (i > 0 && end > width)
+			++*left_out;
+		else if (number)
+			cut = end;
+		at = end;
+	}
+	return *left_out ? (cut ? cut : width) : width;
+}
+
+static void print_cut(struct tfp_buf *out, const struct tfp_table *table, size_t width)
+{
+	const char *text = tfp_buf_text(out);
+	size_t left_out = 0, heading = strcspn(text, "\n");
+	if (width)
+		width = cut_at(table, text, heading, width, &left_out);
+	while (*text) {
+		size_t size = strcspn(text, "\n"), shown = size;
+		if (width && characters(text, size) > width)
+			shown = prefix(text, size, width);
+		while (shown && text[shown - 1] == ' ')
+			shown--;
+		printf("%.*s\n", (int)shown, text);
+		text += size + (text[size] == '\n');
+	}
+	if (left_out)
+		printf("(%zu more %s: --width 0 shows all)\n", left_out,
+		       left_out == 1 ? "column" : "columns");
+}
+
+static size_t width_of(const struct options *o)
+{
+	struct winsize size;
+	if (o->width_given)
+		return o->width;
+	if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
+static enum tfp_status print_tables(struct work *w, size_t count, struct tfp_error *err)
+{
+	size_t width = width_of(w->options), text_width = width / 3;
+	if (width && text_width < TEXT_MIN)
+		text_width = TEXT_MIN;
+	for (size_t i = 0; i < count; i++) {
+		const struct tfp_table *table = &w->answer.tables[i];
+		if (i > 0 && tfp_table_row_count(table) == 0)
+			continue;
+		tfp_buf_clear(&w->out);
+		tfp_table_write_text(table, &w->out, text_width, w->options->rows);
+		if (tfp_table_failed(table) || tfp_buf_failed(&w->out))
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the table");
+		if (i > 0)
+			putchar('\n');
+		print_cut(&w->out, table, width);
+	}
+	tfp_buf_clear(&w->out);
+	return TFP_OK;
+}
+
+/* Prints the first tables of the answer to read, or all of it as JSON, or one as CSV. */
+static enum tfp_status print_answer(struct work *w, size_t tables, struct tfp_error *err)
+{
+	switch (w->options->format) {
+	case FORMAT_JSON:
+		return tfp_answer_write_json(&w->answer, &w->out, err);
+	case FORMAT_CSV:
+		return tfp_answer_write_csv(&w->answer, &w->out, err);
+	case FORMAT_TABLE:
+		break;
+	}
+	if (w->answer.table_count == 0)
+		return tfp_answer_write_json(&w->answer, &w->out, err);
+	return print_tables(w, tables < w->answer.table_count ? tables : w->answer.table_count,
+			    err);
+}
+
+/* ---- commands ---- */
+
+static enum tfp_status run_ls(struct work *w, struct tfp_error *err)
+{
+	if (w->options->format == FORMAT_JSON)
+		return tfp_run_list_json(w->dir, w->snapshot, &w->out, err);
+	for (size_t i = 0; i < w->snapshot->note_count; i++)
+		fprintf(stderr, "%s\n", w->snapshot->notes[i]);
+	if (tfp_run_list_problem(w->dir, w->snapshot, err))
+		return err->status;
+	enum tfp_status status = tfp_run_list_answer(w->snapshot, &w->answer, err);
+	return status == TFP_OK ? print_answer(w, 1, err) : status;
+}
+
+static enum tfp_status choose_run(struct work *w, const struct tfp_run **run, struct tfp_error *err)
+{
+	const struct tfp_logdir_snapshot *s = w->snapshot;
+	const char *name = w->options->run;
+	if (tfp_run_list_problem(w->dir, s, err)) {
+		for (size_t i = 0; i < s->note_count; i++)
+			fprintf(stderr, "%s\n", s->notes[i]);
+		return err->status;
+	}
+	if (name) {
+		*run = tfp_logdir_find_run(s, name);
+		if (*run)
+			return TFP_OK;
+		tfp_fail(err, TFP_NOT_FOUND, "there is no run \"%s\"", name);
+		tfp_error_set_hint(err, "'tfprof ls %s' lists the runs", w->options->path);
+		return TFP_NOT_FOUND;
+	}
+	*run = &s->runs[0];
+	for (size_t i = 1; i < s->run_count; i++) {
+		if (s->runs[i].modified_ns > (*run)->modified_ns)
+			*run = &s->runs[i];
+	}
+	if (s->run_count > 1)
+		fprintf(stderr, "the newest of %zu runs: %s\n", s->run_count, (*run)->name);
+	return TFP_OK;
+}
+
+static enum tfp_status open_session(struct work *w, struct tfp_session *session,
+				    struct tfp_error *err)
+{
+	const struct tfp_run *run = NULL;
+	enum tfp_status status = choose_run(w, &run, err);
+	if (status == TFP_OK)
+		status = tfp_session_init(session, w->cache, w->pool, run, w->options->host, err);
+	return status;
+}
+
+static enum tfp_status run_info(struct work *w, struct tfp_error *err)
+{
+	struct tfp_session session;
+	enum tfp_status status = open_session(w, &session, err);
+	if (status == TFP_OK)
+		status = tfp_capture_info_answer(&session, &w->answer, err);
+	return status == TFP_OK ? print_answer(w, 2, err) : status;
+}
+
+static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
+{
+	struct tfp_session session;
+	const struct tfp_param limit = {"limit", w->options->limit};
+	const struct tfp_query query = {&limit, w->options->limit ? 1 : 0};
+	enum tfp_status status = open_session(w, &session, err);
+	if (status == TFP_OK)
+		status = tool->render(&session, &query, &w->answer, err);
+	/* Further tables show the same in another way. */
+	return status == TFP_OK ? print_answer(w, 1, err) : status;
+}
+
+static int list_tools(void)
+{
+	for (size_t i = 0; i < tfp_tool_count; i++) {
+		const struct tfp_tool *tool = tfp_tools[i];
+		printf("%-24s%s\n", tool->name, tool->summary);
+		for (size_t j = 0; j < 3 && tool->aliases[j]; j++)
+			printf("%24s%s %s\n", "", j ? "and" : "also", tool->aliases[j]);
+	}
+	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
+}
+
+static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
+{
+	const struct options *o = w->options;
+	enum tfp_status status = tfp_logdir_new(&w->dir, o->path, o->logdir_flags, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&w->pool, 0, err);
+	if (status == TFP_OK)
+		status = tfp_capture_cache_new(&w->cache, w->dir, half_of_memory(), w->pool, err);
+	if (status == TFP_OK)
+		status = tfp_logdir_snapshot(w->dir, &w->snapshot, err);
+	if (status != TFP_OK)
+		return status;
+	if (tool)
+		status = run_tool(w, tool, err);
+	else if (strcmp(o->command, "ls") == 0)
+		status = run_ls(w, err);
+	else
+		status = run_info(w, err);
+	if (status == TFP_OK && tfp_buf_failed(&w->out))
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the output");
+	if (status != TFP_OK)
+		return status;
+	fwrite(w->out.data, 1, w->out.size, stdout);
+	/* A reader that has seen enough is no failure. */
+	if (fflush(stdout) != 0 && errno != EPIPE)
+		return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+	return TFP_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.rows = DEFAULT_ROWS};
+	const struct tfp_tool *tool = NULL;
+	struct tfp_error err;
+	char text[2048];
+	int code = read_options(&o, argc, argv);
+	if (code >= 0)
+		return code;
+	signal(SIGPIPE, SIG_IGN);
+	if (strcmp(o.command, "tools") == 0)
+		return list_tools();
+	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0) {
+		tool = tfp_tool_find(o.command);
+		if (!tool)
+			return bad_usage("there is no command or tool '%s'; 'tfprof tools' lists "
+					 "the tools",
+					 o.command);
+	}
+	struct work w = {.options = &o};
+	tfp_answer_init(&w.answer);
+	tfp_buf_init(&w.out, MAX_OUTPUT);
+	tfp_error_init(&err);
+	code = run(&w, tool, &err) == TFP_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (code != EXIT_SUCCESS)
+		fprintf(stderr, "tfprof: %s\n", tfp_error_text(&err, text, sizeof(text)));
+	tfp_buf_release(&w.out);
+	tfp_answer_release(&w.answer);
+	tfp_logdir_snapshot_unref(w.snapshot);
+	tfp_capture_cache_free(w.cache);
+	tfp_pool_free(w.pool);
+	tfp_logdir_free(w.dir);
+	return code;
+}

@@ -1,0 +1,436 @@
+/* tfprof-server: serves the captures below a directory as web pages. */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "http/server.h"
+#include "store/capture_cache.h"
+#include "store/logdir.h"
+#include "synth/synth.h"
+#include "tools/run_info.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_PORT  6006
+#define FURTHER_PORTS 100
+#define STOP_SECONDS  5
+#define FILES_WANTED  16384
+/* What a quick look may unpack a file to: as much as a message can be. */
+#define LOOK_BYTES ((uint64_t)2 << 30)
+
+enum { EXIT_USAGE = 2 };
+
+static const char usage[] =
+	"Usage: tfprof-server [OPTION]... DIR\n"
+	"       tfprof-server [OPTION]... --demo\n"
+	"\n"
+	"Shows the profiler captures (*.xplane.pb) below DIR in a web browser. DIR is a\n"
+	"log directory, a run in it, any folder with captures, or one capture file. New\n"
+	"captures are noticed while the server runs.\n"
+	"\n"
+	"      --logdir DIR       the same as DIR\n"
+	"      --demo             show made-up captures, to try it out\n"
+	"      --host ADDRESS     listen there (127.0.0.1, for this machine only); with\n"
+	"                         0.0.0.0 or :: all on the network can read the captures\n"
+	"      --port N           listen on this port (6006, or the next free one);\n"
+	"                         0 takes any free one\n"
+	"      --url-prefix PATH  serve below PATH too, for a proxy in front\n"
+	"      --follow-symlinks  follow links that lead out of DIR\n"
+	"      --memory-limit N   bytes that open captures may hold together; K, M, G, T\n"
+	"                         stand for powers of 1024 (half of the memory)\n"
+	"      --threads N        threads for reading captures (one a processor)\n"
+	"      --verbose          a line for every request, on stderr\n"
+	"  -h, --help             print this and exit\n"
+	"      --version          print the version and exit\n"
+	"\n"
+	"Prints the page's address on stdout once it answers. Stops at SIGTERM and\n"
+	"Ctrl+C, after the requests under way; at once when asked twice.\n"
+	"\n"
+	"Examples:\n"
+	"  tfprof-server runs/\n"
+	"  tfprof-server --host 0.0.0.0 --port 8080 /mnt/logs\n"
+	"  ssh -L 6006:localhost:6006 trainer tfprof-server /data/logs\n";
+
+enum option_id {
+	OPTION_LOGDIR = 256,
+	OPTION_DEMO,
+	OPTION_HOST,
+	OPTION_PORT,
+	OPTION_URL_PREFIX,
+	OPTION_FOLLOW_SYMLINKS,
+	OPTION_MEMORY_LIMIT,
+	OPTION_THREADS,
+	OPTION_VERBOSE,
+	OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+	{"logdir", required_argument, NULL, OPTION_LOGDIR},
+	{"demo", no_argument, NULL, OPTION_DEMO},
+	{"host", required_argument, NULL, OPTION_HOST},
+	{"port", required_argument, NULL, OPTION_PORT},
+	{"url-prefix", required_argument, NULL, OPTION_URL_PREFIX},
+	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
+	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+	{"threads", required_argument, NULL, OPTION_THREADS},
+	{"verbose", no_argument, NULL, OPTION_VERBOSE},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+struct options {
+	const char *logdir, *host;
+	char url_prefix[512];
+	uint64_t memory_limit;
+	unsigned threads, logdir_flags;
+	uint16_t port;
+	bool port_given, demo;
+};
+
+static int bad_usage(const char *format, const char *text)
+{
+	fprintf(stderr, "tfprof-server: ");
+	fprintf(stderr, format, text);
+	fprintf(stderr, "\nTry 'tfprof-server --help'.\n");
+	return EXIT_USAGE;
+}
+
+static bool read_number(const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	*out = n;
+	return errno == 0 && *end == '\0' && n <= max;
+}
+
+static bool read_size(const char *text, uint64_t *out)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	unsigned long long n = strtoull(text, &end, 10);
+	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	if (unit && *unit) {
+		for (const char *u = units; u <= unit; u++) {
+			if (__builtin_mul_overflow(n, 1024ULL, &n))
+				return false;
+		}
+		end++;
+	}
+	*out = n;
+	return errno == 0 && *end == '\0' && n > 0;
+}
+
+static bool read_prefix(const char *text, char *out, size_t size)
+{
+	size_t n = strlen(text);
+	while (n && text[n - 1] == '/')
+		n--;
+	if (n == 0) {
+		out[0] = '\0';
+		return true;
+	}
+	if (text[0] != '/' || n >= size ||
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/") < n)
+		return false;
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return true;
+}
+
+/* Returns -1 to go on, or an exit code. */
+static int read_options(struct options *o, int argc, char **argv)
+{
+	uint64_t n;
+	int option;
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_LOGDIR:
+			o->logdir = optarg;
+			break;
+		case OPTION_DEMO:
+			o->demo = true;
+			break;
+		case OPTION_HOST:
+			o->host = optarg;
+			break;
+		case OPTION_PORT:
+			if (!read_number(optarg, UINT16_MAX, &n))
+				return bad_usage("--port takes a number up to 65535, not '%s'",
+						 optarg);
+			o->port = (uint16_t)n;
+			o->port_given = true;
+			break;
+		case OPTION_URL_PREFIX:
+			if (!read_prefix(optarg, o->url_prefix, sizeof(o->url_prefix)))
+				return bad_usage("--url-prefix takes a path such as /tfprof, not "
+						 "'%s'",
+						 optarg);
+			break;
+		case OPTION_FOLLOW_SYMLINKS:
+			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
+			break;
+		case OPTION_MEMORY_LIMIT:
+			if (!read_size(optarg, &o->memory_limit))
+				return bad_usage("--memory-limit takes a size such as 4G, not '%s'",
+						 optarg);
+			break;
+		case OPTION_THREADS:
+			if (!read_number(optarg, 256, &n))
+				return bad_usage("--threads takes a number up to 256, not '%s'",
+						 optarg);
+			o->threads = (unsigned)n;
+			break;
+		case OPTION_VERBOSE:
+			tfp_log_set_verbose(true);
+			break;
+		case OPTION_VERSION:
+			puts("tfprof-server " TFP_VERSION);
+			return EXIT_SUCCESS;
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		default:
+			fprintf(stderr, "Try 'tfprof-server --help'.\n");
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc && o->logdir)
+		return bad_usage("one directory at a time; '%s' is one too many", argv[optind]);
+	if (optind < argc)
+		o->logdir = argv[optind++];
+	if (optind < argc)
+		return bad_usage("one directory at a time; '%s' is one too many", argv[optind]);
+	if (o->demo && o->logdir)
+		return bad_usage("--demo brings its own captures; leave out '%s'", o->logdir);
+	if (!o->demo && !o->logdir)
+		return bad_usage("name a log directory, or --demo%s", "");
+	return -1;
+}
+
+static uint64_t half_of_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
+}
+
+/* A connection and a file being read need a descriptor each. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
+		return;
+	limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+	setrlimit(RLIMIT_NOFILE, &limit); /* where it fails, the old one serves */
+}
+
+/* So that a page does not take the answers of another build for ours. */
+static uint64_t build_stamp(void)
+{
+	struct stat st = {0};
+	if (stat("/proc/self/exe", &st) != 0)
+		return tfp_hash_bytes(TFP_VERSION, sizeof(TFP_VERSION), 0);
+	const int64_t numbers[] = {st.st_mtim.tv_sec, st.st_mtim.tv_nsec, st.st_size};
+	return tfp_hash_bytes(numbers, sizeof(numbers),
+			      tfp_hash_bytes(TFP_VERSION, sizeof(TFP_VERSION), 0));
+}
+
+/* ---- the demonstration ---- */
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	remove(path);
+	return 0;
+}
+
+static void remove_folder(const char *path)
+{
+	if (path[0])
+		nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static enum tfp_status make_demo(char *folder, size_t size, struct tfp_error *err)
+{
+	const char *parent = getenv("TMPDIR");
+	struct tfp_synth_options synth;
+	int n = snprintf(folder, size, "%s/tfprof-demo-XXXXXX",
+			 parent && parent[0] ? parent : "/tmp");
+	if (n < 0 || (size_t)n >= size || !mkdtemp(folder)) {
+		folder[0] = '\0';
+		return tfp_fail(err, TFP_IO, "cannot make a folder for the demonstration: %s",
+				strerror(errno));
+	}
+	tfp_synth_options_demo(&synth);
+	return tfp_synth_write(&synth, folder, err);
+}
+
+/* ---- running ---- */
+
+struct first_look {
+	struct tfp_logdir *dir;
+	atomic_bool done;
+};
+
+/* What is there, said once; the server answers already. */
+static void look_first(void *context)
+{
+	struct first_look *look = context;
+	const struct tfp_logdir_snapshot *snapshot;
+	struct tfp_error err;
+	char text[2048];
+	if (tfp_logdir_snapshot(look->dir, &snapshot, &err) != TFP_OK) {
+		tfp_log_warning("%s", tfp_error_text(&err, text, sizeof(text)));
+	} else {
+		if (tfp_run_list_problem(look->dir, snapshot, &err))
+			tfp_log_warning("%s", tfp_error_text(&err, text, sizeof(text)));
+		else
+			tfp_log("%zu %s in %s", snapshot->run_count,
+				snapshot->run_count == 1 ? "run" : "runs",
+				tfp_logdir_path(look->dir));
+		for (size_t i = 0; i < snapshot->note_count; i++)
+			tfp_log("  %s", snapshot->notes[i]);
+		tfp_logdir_snapshot_unref(snapshot);
+	}
+	atomic_store(&look->done, true);
+}
+
+/* Whether everything came to its end before it was time to go. */
+static bool stop(struct tfp_http_server *server, const struct first_look *look,
+		 const sigset_t *signals)
+{
+	const struct timespec tick = {.tv_nsec = 20000000};
+	tfp_http_server_stop(server);
+	for (int left = STOP_SECONDS * 50; left > 0; left--) {
+		if (tfp_http_server_idle(server) && atomic_load(&look->done))
+			return true;
+		if (sigtimedwait(signals, NULL, &tick) > 0)
+			return false;
+	}
+	return false;
+}
+
+struct parts {
+	struct tfp_logdir *dir;
+	struct tfp_pool *pool;
+	struct tfp_capture_cache *cache;
+	struct tfp_run_info *info;
+	struct tfp_http_server *server;
+	struct first_look look;
+};
+
+static void parts_release(struct parts *p)
+{
+	tfp_http_server_free(p->server);
+	tfp_run_info_free(p->info);
+	tfp_capture_cache_free(p->cache);
+	tfp_pool_free(p->pool);
+	tfp_logdir_free(p->dir);
+}
+
+static enum tfp_status start(struct parts *p, const struct options *o, struct tfp_error *err)
+{
+	enum tfp_status status = tfp_logdir_new(&p->dir, o->logdir, o->logdir_flags, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&p->pool, o->threads, err);
+	if (status == TFP_OK)
+		status = tfp_capture_cache_new(&p->cache, p->dir, o->memory_limit, p->pool, err);
+	if (status == TFP_OK)
+		status = tfp_run_info_new(&p->info, p->dir, LOOK_BYTES, p->pool, err);
+	if (status != TFP_OK)
+		return status;
+	const struct tfp_http_app app = {
+		.dir = p->dir, .cache = p->cache, .info = p->info, .pool = p->pool};
+	const struct tfp_http_config config = {
+		.host = o->host,
+		.port = o->port,
+		.further_ports = o->port_given ? 0 : FURTHER_PORTS,
+		.url_prefix = o->url_prefix,
+		.build = build_stamp(),
+	};
+	return tfp_http_server_start(&p->server, &config, &app, err);
+}
+
+static int serve(const struct options *o, const sigset_t *signals)
+{
+	static struct parts parts; /* jobs that outlast main still use it */
+	struct tfp_error err;
+	char text[2048];
+	int number;
+	if (start(&parts, o, &err) != TFP_OK) {
+		fprintf(stderr, "tfprof-server: %s\n", tfp_error_text(&err, text, sizeof(text)));
+		parts_release(&parts);
+		return EXIT_FAILURE;
+	}
+	uint16_t port = tfp_http_server_port(parts.server);
+	if (o->port && port != o->port)
+		tfp_log("port %u is taken, using %u", (unsigned)o->port, (unsigned)port);
+	if (tfp_http_server_is_public(parts.server))
+		tfp_log_warning("anybody who reaches %s, port %u, can read the captures", o->host,
+				(unsigned)port);
+	printf("Serving %s at %s\n", o->demo ? "made-up captures" : o->logdir,
+	       tfp_http_server_url(parts.server));
+	fflush(stdout);
+	parts.look.dir = parts.dir;
+	if (tfp_pool_submit(parts.pool, look_first, &parts.look, &err) != TFP_OK)
+		atomic_store(&parts.look.done, true);
+
+	while (sigwait(signals, &number) != 0)
+		;
+	/* Threads that are still at work keep what they use; the system takes it back. */
+	if (stop(parts.server, &parts.look, signals))
+		parts_release(&parts);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {
+		.host = "127.0.0.1", .port = DEFAULT_PORT, .memory_limit = half_of_memory()};
+	char demo[4096] = "", text[2048];
+	struct tfp_error err;
+	sigset_t signals;
+	int code = read_options(&o, argc, argv);
+	if (code >= 0)
+		return code;
+
+	/* Before any thread is made, so that all inherit it. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	raise_file_limit();
+
+	if (o.demo) {
+		if (make_demo(demo, sizeof(demo), &err) != TFP_OK) {
+			fprintf(stderr, "tfprof-server: %s\n",
+				tfp_error_text(&err, text, sizeof(text)));
+			remove_folder(demo);
+			return EXIT_FAILURE;
+		}
+		o.logdir = demo;
+	}
+	code = serve(&o, &signals);
+	remove_folder(demo);
+	return code;
+}

@@ -1,0 +1,126 @@
+#include "http/reply.h"
+
+#include "base/hash.h"
+#include "tools/run_info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#define MAX_BODY    ((size_t)1 << 30)
+#define MIN_PACKED  1024u /* below, headers weigh more than what is saved */
+#define ZSTD_LEVEL  3
+#define GZIP_LEVEL  5
+#define GZIP_WINDOW (15 + 16) /* zlib: 16 asks for the gzip format */
+#define GZIP_MEMORY 8
+
+static const unsigned http_status[TFP_STATUS_COUNT] = {
+	[TFP_OK] = 200,        [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
+	[TFP_BAD_QUERY] = 400, [TFP_NOT_FOUND] = 404, [TFP_NOT_APPLICABLE] = 404,
+	[TFP_IO] = 500,        [TFP_TOO_LARGE] = 413, [TFP_INTERNAL] = 500,
+};
+
+void tfp_reply_init(struct tfp_reply *reply)
+{
+	*reply = (struct tfp_reply){.status = 200, .content_type = "application/json"};
+	tfp_buf_init(&reply->body, MAX_BODY);
+}
+
+void tfp_reply_release(struct tfp_reply *reply)
+{
+	tfp_buf_release(&reply->body);
+}
+
+void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
+{
+	tfp_buf_clear(&reply->body);
+	reply->status = (unsigned)err->status < TFP_STATUS_COUNT ? http_status[err->status] : 500;
+	reply->content_type = "application/json";
+	reply->etag[0] = reply->download[0] = '\0';
+	tfp_error_json(err, &reply->body);
+}
+
+bool tfp_reply_not_modified(struct tfp_reply *reply, const char *if_none_match)
+{
+	if (!reply->etag[0] || !tfp_http_etag_matches(if_none_match, reply->etag))
+		return false;
+	reply->status = 304;
+	reply->download[0] = '\0';
+	reply->fixed = NULL;
+	reply->fixed_size = 0;
+	tfp_buf_clear(&reply->body);
+	return true;
+}
+
+void tfp_reply_asset(struct tfp_reply *reply, const struct tfp_asset *asset,
+		     const char *accept_encoding, const char *if_none_match)
+{
+	const unsigned offered =
+		1u << TFP_HTTP_IDENTITY | (asset->gzip_data ? 1u << TFP_HTTP_GZIP : 0);
+	reply->content_type = asset->content_type;
+	reply->varies = asset->gzip_data != NULL;
+	snprintf(reply->etag, sizeof(reply->etag), "%s", asset->etag);
+	if (tfp_reply_not_modified(reply, if_none_match))
+		return;
+	reply->encoding = tfp_http_accepted_encoding(accept_encoding, offered);
+	bool packed = reply->encoding == TFP_HTTP_GZIP;
+	reply->fixed = packed ? asset->gzip_data : asset->data;
+	reply->fixed_size = packed ? asset->gzip_size : asset->size;
+}
+
+void tfp_reply_tag_body(struct tfp_reply *reply)
+{
+	const struct tfp_buf *b = &reply->body;
+	snprintf(reply->etag, sizeof(reply->etag), "W/\"%016" PRIx64 "%016" PRIx64 "\"",
+		 tfp_hash_bytes(b->data, b->size, 1), tfp_hash_bytes(b->data, b->size, 2));
+}
+
+static size_t pack_zstd(const struct tfp_buf *from, char *to, size_t room)
+{
+	size_t size = ZSTD_compress(to, room, from->data, from->size, ZSTD_LEVEL);
+	return ZSTD_isError(size) ? 0 : size;
+}
+
+static size_t pack_gzip(struct tfp_buf *from, char *to, size_t room)
+{
+	/* from->size is at most MAX_BODY, which fits zlib's 32 bits. */
+	z_stream z = {.next_in = (Bytef *)from->data,
+		      .avail_in = (uInt)from->size,
+		      .next_out = (Bytef *)to,
+		      .avail_out = (uInt)room};
+	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return 0;
+	size_t size = deflate(&z, Z_FINISH) == Z_STREAM_END ? room - z.avail_out : 0;
+	deflateEnd(&z);
+	return size;
+}
+
+void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
+{
+	reply->varies = reply->status == 304 || reply->body.size >= MIN_PACKED;
+	if (reply->status == 304 || !reply->varies)
+		return;
+	enum tfp_http_encoding encoding = tfp_http_accepted_encoding(
+		accept_encoding,
+		1u << TFP_HTTP_IDENTITY | 1u << TFP_HTTP_GZIP | 1u << TFP_HTTP_ZSTD);
+	if (encoding == TFP_HTTP_IDENTITY)
+		return;
+	/* A result that would not be smaller does not fit, and is not used. */
+	struct tfp_buf packed;
+	tfp_buf_init(&packed, MAX_BODY);
+	size_t room = reply->body.size - 1;
+	char *to = tfp_buf_reserve(&packed, room);
+	if (to)
+		packed.size = encoding == TFP_HTTP_ZSTD ? pack_zstd(&reply->body, to, room)
+							: pack_gzip(&reply->body, to, room);
+	if (packed.size == 0) {
+		tfp_buf_release(&packed);
+		return;
+	}
+	tfp_buf_release(&reply->body);
+	reply->body = packed;
+	reply->encoding = encoding;
+}

@@ -1,0 +1,51 @@
+/*
+ * From a path to an answer: the one list of routes (docs/api.md), and what
+ * each does. Knows requests and replies, and nothing of connections.
+ */
+#ifndef TFP_HTTP_ROUTER_H
+#define TFP_HTTP_ROUTER_H
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "store/capture_cache.h"
+#include "store/logdir.h"
+#include "tools/run_info.h"
+
+/* What the answers are made from; all borrowed. */
+struct tfp_http_app {
+	struct tfp_logdir *dir;
+	struct tfp_capture_cache *cache;
+	struct tfp_run_info *info;
+	struct tfp_pool *pool; /* for work within an answer; may be NULL */
+};
+
+/* How long a route may take. */
+enum tfp_route_cost {
+	TFP_ROUTE_INSTANT, /* looks at nothing that is not in memory */
+	TFP_ROUTE_LIGHT,   /* lists files, looks into them briefly */
+	TFP_ROUTE_HEAVY,   /* reads captures */
+};
+
+struct tfp_route;
+
+/* NULL when there is none; assets are not routes. */
+const struct tfp_route *tfp_route_find(const char *path);
+enum tfp_route_cost tfp_route_cost(const struct tfp_route *route);
+
+/* What a request brings along besides its address; NULL where a header is absent. */
+struct tfp_http_conditions {
+	const char *accept_encoding, *if_none_match;
+};
+
+/* Fills an initialised reply, errors included. build tells one build of the
+ * program from another: it is part of the tags. */
+void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *app, uint64_t build,
+		      const struct tfp_http_target *target,
+		      const struct tfp_http_conditions *conditions, struct tfp_reply *reply);
+/* For a path that is no route: an asset, a redirect or 404. */
+void tfp_route_answer_static(const struct tfp_http_target *target,
+			     const struct tfp_http_conditions *conditions, struct tfp_reply *reply);
+
+#endif

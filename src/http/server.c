@@ -1,0 +1,469 @@
+#include "http/server.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTION_THREADS 2u
+#define LIGHT_THREADS      2u
+#define HEAVY_THREADS      8u
+#define CONNECTIONS_MAX    1000u
+#define IDLE_SECONDS       75u
+#define REQUEST_MEMORY     ((size_t)1 << 20)
+/* Of libmicrohttpd for a request's head: a longer one it refuses itself. */
+#define HEAD_MEMORY (32 << 10)
+
+struct tfp_http_server {
+	struct MHD_Daemon *daemon;
+	struct tfp_http_app app;
+	uint64_t build;
+	char *prefix;
+	char url[1200];
+	uint16_t port;
+	bool public;
+	int listener; /* -1 when closed */
+	/* Apart, so that long work in one does not keep lists waiting. They are
+	 * not the pool that work within an answer uses. */
+	struct tfp_pool *light, *heavy;
+	atomic_uint active; /* requests being answered */
+};
+
+/* One request. Made when its first line is read, freed when libmicrohttpd is
+ * done with it. While a job answers it the connection is suspended, so that
+ * only one thread at a time has it. */
+struct request {
+	struct tfp_http_server *server;
+	struct MHD_Connection *connection;
+	struct tfp_arena arena;
+	const char *uri, *method;
+	struct tfp_http_target target;
+	struct tfp_http_conditions conditions;
+	const struct tfp_route *route;
+	struct tfp_reply reply;
+	enum stage { HEAD, BODY, ANSWERED } stage;
+	bool counted;
+	size_t sent;
+	int64_t started_ns;
+};
+
+/* ---- from a reply to libmicrohttpd ---- */
+
+static void add_headers(struct MHD_Response *response, const struct tfp_reply *reply)
+{
+	static const char *const encodings[] = {[TFP_HTTP_GZIP] = "gzip", [TFP_HTTP_ZSTD] = "zstd"};
+	static const char *const fixed[][2] = {
+		{"Content-Security-Policy",
+		 "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+		 "form-action 'none'; img-src 'self' data:"},
+		{"X-Content-Type-Options", "nosniff"},
+		{"Referrer-Policy", "no-referrer"},
+		{"Cache-Control", "no-cache"},
+	};
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+		MHD_add_response_header(response, fixed[i][0], fixed[i][1]);
+	if (reply->status != 304)
+		MHD_add_response_header(response, "Content-Type", reply->content_type);
+	if (reply->encoding != TFP_HTTP_IDENTITY)
+		MHD_add_response_header(response, "Content-Encoding", encodings[reply->encoding]);
+	if (reply->varies)
+		MHD_add_response_header(response, "Vary", "Accept-Encoding");
+	if (reply->etag[0])
+		MHD_add_response_header(response, "ETag", reply->etag);
+	if (reply->location)
+		MHD_add_response_header(response, "Location", reply->location);
+	if (reply->refuses_method)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (reply->download[0]) {
+		char value[sizeof(reply->download) + 32];
+		snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->download);
+		MHD_add_response_header(response, "Content-Disposition", value);
+	}
+}
+
+static enum MHD_Result send_reply(struct request *r)
+{
+	struct MHD_Response *response;
+	struct tfp_reply *reply = &r->reply;
+	if (reply->fixed) {
+		response = MHD_create_response_from_buffer(
+			reply->fixed_size, (void *)(uintptr_t)reply->fixed, MHD_RESPMEM_PERSISTENT);
+		r->sent = reply->fixed_size;
+	} else {
+		char *body = tfp_buf_take(&reply->body, &r->sent);
+		response =
+			MHD_create_response_from_buffer_with_free_callback(r->sent, body, tfp_free);
+		if (!response)
+			tfp_free(body);
+	}
+	if (!response)
+		return MHD_NO; /* no memory: the connection is closed */
+	add_headers(response, reply);
+	enum MHD_Result result = MHD_queue_response(r->connection, reply->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* ---- the life of a request ---- */
+
+static void answer_job(void *context)
+{
+	struct request *r = context;
+	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
+			 &r->reply);
+	MHD_resume_connection(r->connection);
+}
+
+/* A copy of a header, as the connection's own memory is not for our threads. */
+static const char *header(struct request *r, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+	return value ? tfp_arena_strndup(&r->arena, value, strlen(value)) : NULL;
+}
+
+/* Makes the answer, or has it made by a job: then true, and the request is the
+ * job's until the connection is resumed. */
+static bool hand_over(struct request *r)
+{
+	struct tfp_http_server *server = r->server;
+	struct tfp_error err;
+	r->conditions.accept_encoding = header(r, "Accept-Encoding");
+	r->conditions.if_none_match = header(r, "If-None-Match");
+	if (tfp_http_target_parse(&r->target, r->uri, server->prefix, &r->arena, &err) != TFP_OK) {
+		tfp_reply_error(&r->reply, &err);
+		return false;
+	}
+	r->route = tfp_route_find(r->target.path);
+	if (!r->route) {
+		tfp_route_answer_static(&r->target, &r->conditions, &r->reply);
+		return false;
+	}
+	enum tfp_route_cost cost = tfp_route_cost(r->route);
+	if (cost == TFP_ROUTE_INSTANT) {
+		tfp_route_answer(r->route, &server->app, server->build, &r->target, &r->conditions,
+				 &r->reply);
+		return false;
+	}
+	MHD_suspend_connection(r->connection);
+	if (tfp_pool_submit(cost == TFP_ROUTE_LIGHT ? server->light : server->heavy, answer_job, r,
+			    &err) != TFP_OK) {
+		tfp_reply_error(&r->reply, &err);
+		MHD_resume_connection(r->connection);
+	}
+	return true;
+}
+
+static void refuse_method(struct request *r)
+{
+	struct tfp_error err;
+	tfp_fail(&err, TFP_BAD_QUERY, "only GET and HEAD are answered");
+	tfp_reply_error(&r->reply, &err);
+	r->reply.status = 405;
+	r->reply.refuses_method = true;
+}
+
+/* Called when the head of a request is read, for every piece of its body, at its
+ * end, and after a suspension. */
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_size, void **state)
+{
+	struct request *r = *state;
+	(void)context;
+	(void)url;
+	(void)version;
+	(void)upload;
+	if (!r)
+		return MHD_NO; /* there was no memory for it */
+	switch (r->stage) {
+	case HEAD:
+		r->stage = BODY;
+		r->connection = connection;
+		r->method = tfp_arena_strndup(&r->arena, method, strlen(method));
+		r->counted = true;
+		atomic_fetch_add(&r->server->active, 1);
+		if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
+			return MHD_YES;
+		/* Its body may be long, and nobody wants it. */
+		refuse_method(r);
+		return send_reply(r);
+	case BODY:
+		if (*upload_size) {
+			*upload_size = 0;
+			return MHD_YES;
+		}
+		r->stage = ANSWERED;
+		return hand_over(r) ? MHD_YES : send_reply(r);
+	case ANSWERED:
+		break;
+	}
+	return send_reply(r);
+}
+
+static void *first_line(void *context, const char *uri, struct MHD_Connection *connection)
+{
+	struct tfp_http_server *server = context;
+	struct request *r = tfp_calloc(1, sizeof(*r));
+	(void)connection;
+	if (!r)
+		return NULL;
+	r->server = server;
+	r->started_ns = tfp_clock_monotonic_ns();
+	tfp_arena_init(&r->arena, REQUEST_MEMORY);
+	tfp_reply_init(&r->reply);
+	r->uri = tfp_arena_strndup(&r->arena, uri, strlen(uri));
+	if (!r->uri) {
+		tfp_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+static void completed(void *context, struct MHD_Connection *connection, void **state,
+		      enum MHD_RequestTerminationCode code)
+{
+	struct request *r = *state;
+	(void)context;
+	(void)connection;
+	if (!r)
+		return;
+	if (r->counted) {
+		bool head = r->method && strcmp(r->method, "HEAD") == 0;
+		tfp_log_verbose("%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->uri,
+				r->reply.status, head ? 0 : r->sent,
+				(double)(tfp_clock_monotonic_ns() - r->started_ns) / 1e6,
+				code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "" : " (cut off)");
+		atomic_fetch_sub(&r->server->active, 1);
+	}
+	*state = NULL;
+	tfp_reply_release(&r->reply);
+	tfp_arena_release(&r->arena);
+	tfp_free(r);
+}
+
+__attribute__((format(printf, 2, 0))) static void log_line(void *context, const char *format,
+							   va_list args)
+{
+	char line[512];
+	(void)context;
+	vsnprintf(line, sizeof(line), format, args);
+	size_t size = strlen(line);
+	if (size && line[size - 1] == '\n')
+		line[size - 1] = '\0';
+	tfp_log_verbose("http: %s", line);
+}
+
+/* ---- listening ---- */
+
+static uint16_t port_of(const struct sockaddr_storage *address)
+{
+	return ntohs(address->ss_family == AF_INET6
+			     ? ((const struct sockaddr_in6 *)address)->sin6_port
+			     : ((const struct sockaddr_in *)address)->sin_port);
+}
+
+static void set_port(struct sockaddr_storage *address, uint16_t port)
+{
+	if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+}
+
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET6) {
+		const struct in6_addr *a = &((const struct sockaddr_in6 *)address)->sin6_addr;
+		return IN6_IS_ADDR_LOOPBACK(a) ||
+		       (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
+	}
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+}
+
+/* An address to open in a browser on this machine. */
+static void write_url(struct tfp_http_server *server, const struct sockaddr_storage *address)
+{
+	char host[INET6_ADDRSTRLEN] = "";
+	if (address->ss_family == AF_INET6) {
+		const struct in6_addr *a = &((const struct sockaddr_in6 *)address)->sin6_addr;
+		inet_ntop(AF_INET6, IN6_IS_ADDR_UNSPECIFIED(a) ? &in6addr_loopback : a, host,
+			  sizeof(host));
+	} else {
+		struct in_addr a = ((const struct sockaddr_in *)address)->sin_addr;
+		if (a.s_addr == htonl(INADDR_ANY))
+			a.s_addr = htonl(INADDR_LOOPBACK);
+		inet_ntop(AF_INET, &a, host, sizeof(host));
+	}
+	bool v6 = address->ss_family == AF_INET6;
+	snprintf(server->url, sizeof(server->url), "http://%s%s%s:%u%s/", v6 ? "[" : "", host,
+		 v6 ? "]" : "", server->port, server->prefix);
+}
+
+static int try_listen(const struct sockaddr_storage *address, socklen_t size)
+{
+	const int on = 1, off = 0;
+	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (address->ss_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, (const struct sockaddr *)address, size) == 0 && listen(fd, SOMAXCONN) == 0)
+		return fd;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+static enum tfp_status start_listening(struct tfp_http_server *server,
+				       const struct tfp_http_config *config, struct tfp_error *err)
+{
+	struct addrinfo hints = {
+		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+	struct addrinfo *found;
+	struct sockaddr_storage address = {0};
+	int error = getaddrinfo(config->host, NULL, &hints, &found);
+	if (error) {
+		tfp_fail(err, TFP_BAD_QUERY, "cannot listen at \"%s\": %s", config->host,
+			 gai_strerror(error));
+		tfp_error_set_hint(err, "give an address of this machine, such as 127.0.0.1");
+		return TFP_BAD_QUERY;
+	}
+	socklen_t size = found->ai_addrlen;
+	memcpy(&address, found->ai_addr, size);
+	freeaddrinfo(found);
+
+	unsigned tries = config->port ? config->further_ports : 0;
+	for (unsigned i = 0; i <= tries && config->port + i <= UINT16_MAX; i++) {
+		set_port(&address, (uint16_t)(config->port + i));
+		server->listener = try_listen(&address, size);
+		if (server->listener >= 0 || errno != EADDRINUSE)
+			break;
+	}
+	if (server->listener < 0) {
+		error = errno;
+		tfp_fail(err, TFP_IO, "cannot listen at %s, port %u: %s", config->host,
+			 (unsigned)config->port, strerror(error));
+		if (error == EADDRINUSE)
+			tfp_error_set_hint(err, "another program has the port: --port 0 takes a "
+						"free one");
+		else if (error == EACCES)
+			tfp_error_set_hint(err, "ports below 1024 need rights: try --port 6006");
+		return TFP_IO;
+	}
+	if (getsockname(server->listener, (struct sockaddr *)&address, &size) != 0)
+		return tfp_fail(err, TFP_IO, "cannot tell the port: %s", strerror(errno));
+	server->port = port_of(&address);
+	server->public = !is_loopback(&address);
+	write_url(server, &address);
+	return TFP_OK;
+}
+
+enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
+				      const struct tfp_http_config *config,
+				      const struct tfp_http_app *app, struct tfp_error *err)
+{
+	struct tfp_http_server *server = tfp_calloc(1, sizeof(*server));
+	*out = NULL;
+	if (!server)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
+	server->listener = -1;
+	server->app = *app;
+	server->build = config->build;
+	server->prefix = tfp_strdup(config->url_prefix);
+	enum tfp_status status = TFP_OK;
+	if (!server->prefix)
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
+	if (status == TFP_OK)
+		status = start_listening(server, config, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&server->heavy, HEAVY_THREADS, err);
+	if (status != TFP_OK) {
+		tfp_http_server_free(server);
+		return status;
+	}
+	const struct MHD_OptionItem options[] = {
+		/* First, so that it is there for what the others complain about. */
+		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, server->listener, NULL},
+		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, NULL},
+		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
+		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MEMORY, NULL},
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)first_line, server},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, server},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+		NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	if (!server->daemon) {
+		tfp_http_server_free(server);
+		return tfp_fail(err, TFP_IO, "cannot start the HTTP server");
+	}
+	*out = server;
+	return TFP_OK;
+}
+
+const char *tfp_http_server_url(const struct tfp_http_server *server)
+{
+	return server->url;
+}
+
+uint16_t tfp_http_server_port(const struct tfp_http_server *server)
+{
+	return server->port;
+}
+
+bool tfp_http_server_is_public(const struct tfp_http_server *server)
+{
+	return server->public;
+}
+
+void tfp_http_server_stop(struct tfp_http_server *server)
+{
+	if (server->listener < 0)
+		return;
+	MHD_quiesce_daemon(server->daemon);
+	close(server->listener);
+	server->listener = -1;
+}
+
+bool tfp_http_server_idle(const struct tfp_http_server *server)
+{
+	return atomic_load(&server->active) == 0;
+}
+
+void tfp_http_server_free(struct tfp_http_server *server)
+{
+	if (!server)
+		return;
+	if (server->daemon)
+		tfp_http_server_stop(server);
+	/* The jobs first: libmicrohttpd must not be stopped while it has
+	 * suspended connections. */
+	tfp_pool_free(server->light);
+	tfp_pool_free(server->heavy);
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon);
+	else if (server->listener >= 0)
+		close(server->listener);
+	tfp_free(server->prefix);
+	tfp_free(server);
+}
