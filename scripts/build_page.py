@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Bundles the page for meson: installs web packages when they are missing,
+runs the bundler, writes what ninja needs to know.
+
+usage: build_page.py --node NODE --source WEB --out DIR --stamp FILE --depfile FILE
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+
+
+def fail(message):
+    print("build_page: " + message, file=sys.stderr)
+    sys.exit(1)
+
+
+def newer(a, b):
+    return not os.path.exists(b) or os.path.getmtime(a) > os.path.getmtime(b)
+
+
+def install(source):
+    """npm ci, once per lock file."""
+    lock = os.path.join(source, "package-lock.json")
+    done = os.path.join(source, "node_modules", ".package-lock.json")
+    if not newer(lock, done):
+        return
+    npm = shutil.which("npm")
+    if not npm:
+        fail("npm is needed to install the page's packages: apt-get install npm")
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    if subprocess.run(command, cwd=source).returncode != 0:
+        fail("npm could not install the page's packages; run 'npm ci' in web/ to see why, or"
+             " configure with -Dpage=disabled for a server without a page")
+    os.utime(done)
+
+
+def inputs(source):
+    for folder, folders, names in os.walk(source):
+        folders[:] = sorted(f for f in folders if f not in ("node_modules", "dist"))
+        for name in sorted(names):
+            yield os.path.join(folder, name)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("node", "source", "out", "stamp", "depfile"):
+        parser.add_argument("--" + name, required=True)
+    args = parser.parse_args()
+    out = os.path.abspath(args.out)
+    install(args.source)
+    shutil.rmtree(out, ignore_errors=True)
+    bundler = os.path.join(args.source, "build.mjs")
+    if subprocess.run([args.node, bundler, "--outdir", out]).returncode != 0:
+        fail("the bundler failed")
+    with open(args.depfile, "w", encoding="utf-8") as f:
+        names = " ".join(p.replace(" ", "\\ ") for p in inputs(args.source))
+        f.write(f"{args.stamp}: {names}\n")
+    with open(args.stamp, "w", encoding="utf-8"):
+        pass
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+// Everything about one row: its fields, and how its occurrences are spread.
+
+import { getJson, type Instances, type Query } from '../core/api';
+import { fill, h } from '../core/dom';
+import { count, duration, exact, joined } from '../core/format';
+import { ChartCard } from './chart_card';
+import { histogramConfig, microseconds } from './charts';
+import { copyButton, iconButton, Loader, skeleton } from './states';
+
+export interface Detail {
+  key: string;
+  title: string;
+  full: string;
+  facts: { label: string; text: string; exact?: string }[];
+  /** What to ask the server for; null where a row stands for no one op or kernel. */
+  query: Query | null;
+  /** Shown below the facts, e.g. the members of a group. */
+  extra?: HTMLElement;
+}
+
+function time(label: string, us: number): HTMLElement[] {
+  return [h('dt', {}, label), h('dd', { title: `${exact(us)} µs` }, joined(duration(us)))];
+}
+
+export class DetailPanel {
+  readonly element = h('aside', { class: 'detail', hidden: true, 'aria-label': 'Details' });
+  private loader = new Loader();
+  private chart: ChartCard | null = null;
+  private key = '';
+
+  constructor(private readonly onClose: () => void) {
+    this.element.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      this.onClose();
+    });
+  }
+
+  get isOpen(): boolean {
+    return !this.element.hidden;
+  }
+
+  show(detail: Detail | null): void {
+    if (detail === null) {
+      this.loader.cancel();
+      this.element.hidden = true;
+      this.key = '';
+      return;
+    }
+    // The same row is not asked for again only because something else in the address changed.
+    if (detail.key === this.key) return;
+    this.key = detail.key;
+    this.loader.cancel();
+    // A new loader: the numbers of another row must not stay while these are fetched.
+    this.loader = new Loader();
+    const facts = h('dl', { class: 'facts' });
+    for (const fact of detail.facts) facts.append(h('dt', {}, fact.label), h('dd', { title: fact.exact }, fact.text));
+    const head = h('header', {}, h('h2', { title: detail.full }, detail.title), iconButton('close', 'Close details', this.onClose));
+    fill(this.element, head,
+      h('div', { class: 'detail-body' },
+        h('p', { class: 'full-name' }, h('code', {}, detail.full)),
+        h('p', { class: 'acts' }, copyButton('Copy name', () => detail.full)),
+        facts, detail.extra ?? null, detail.query !== null && this.loader.element));
+    this.element.hidden = false;
+    const { query } = detail;
+    if (query !== null) {
+      this.loader.load((signal) => getJson<Instances>('instances', query, signal), (instances) => this.instances(instances), () => skeleton(150, 120, 220));
+    }
+  }
+
+  destroy(): void {
+    this.loader.cancel();
+    this.chart?.destroy();
+  }
+
+  private instances(data: Instances): HTMLElement {
+    if (data.count === 0) return h('p', { class: 'soft' }, 'No single occurrences of this row were recorded.');
+    this.chart?.destroy();
+    this.chart = new ChartCard({ title: 'Occurrences by duration', name: 'occurrences' });
+    const { histogram, slowest } = data;
+    this.chart.set({
+      config: () => histogramConfig(histogram), height: 140,
+      summary: `${count(data.count)} occurrences between ${microseconds(data.min_us)} and ${microseconds(data.max_us)}, median ${microseconds(data.median_us)}.`,
+      head: ['From (µs)', 'To (µs)', 'Count'], rows: histogram.map((bucket) => [bucket.from_us, bucket.to_us, bucket.count]),
+      text: (cell, column) => (typeof cell !== 'number' ? '' : column < 2 ? microseconds(cell) : count(cell)),
+    });
+    const body = h('tbody');
+    for (const one of slowest) {
+      body.append(h('tr', {},
+        h('td', { class: 'number', title: `${exact(one.duration_us)} µs` }, microseconds(one.duration_us)),
+        h('td', { class: 'number', title: `${exact(one.start_us)} µs` }, microseconds(one.start_us)),
+        h('td', { title: `${one.host} ${one.plane} ${one.line}` }, `${one.line} · ${one.host}`)));
+    }
+    return h('div', {},
+      this.chart.element,
+      h('dl', { class: 'facts' },
+        h('dt', {}, 'Count'), h('dd', {}, count(data.count)),
+        ...time('Minimum', data.min_us), ...time('Mean', data.mean_us), ...time('Median', data.median_us),
+        ...time('95th percentile', data.p95_us), ...time('Maximum', data.max_us), ...time('Standard deviation', data.stddev_us)),
+      h('h3', {}, slowest.length === 1 ? 'The slowest' : `The ${slowest.length} slowest`),
+      h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'Slowest occurrences' }, h('table', { class: 'slowest' },
+        h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Duration'), h('th', { scope: 'col', class: 'number' }, 'Start'), h('th', { scope: 'col' }, 'Where'))), body)));
+  }
+}

@@ -1,0 +1,129 @@
+// The frame of a tool's page: head, verdict, and loading of the run and its base.
+
+import { getJson, type Diagnostics, type Query, type RunInfo } from '../core/api';
+import { fill, h } from '../core/dom';
+import { bytes, duration, joined, plural } from '../core/format';
+import type { PageContext } from '../core/page';
+import { copyButton, Loader, skeleton } from './states';
+import { verdictBar } from './verdict';
+
+export interface ToolSpec<D> {
+  title: string;
+  tool: string;
+  fetch: (query: Query, signal: AbortSignal) => Promise<D>;
+  /** Built once; shown when data is there. */
+  content: HTMLElement;
+  ready: (data: D, base: D | null) => void;
+  changed: () => void;
+}
+
+interface Loaded<D> {
+  data: D;
+  base: D | null;
+  baseError: string | null;
+}
+
+export class ToolView<D> {
+  readonly element: HTMLElement;
+  private readonly shareTitle = h('p', { class: 'share-title' });
+  private readonly facts = h('p', { class: 'head-facts' });
+  private readonly verdicts = h('div', {});
+  private readonly notice = h('div', {});
+  private readonly loader = new Loader();
+  private side: AbortController | null = null;
+  private loadedKey = '';
+  private isReady = false;
+
+  constructor(private readonly context: PageContext, private readonly spec: ToolSpec<D>) {
+    this.element = h('div', { class: 'page' },
+      h('header', { class: 'head' }, h('h1', { tabindex: '-1' }, spec.title), this.shareTitle, this.facts,
+        h('div', { class: 'acts' }, copyButton('Copy link', () => location.href))),
+      this.verdicts, this.notice, this.loader.element);
+  }
+
+  /** Query of the shown run and host, for requests of the page's own. */
+  query(): Query {
+    const { url } = this.context;
+    const host = url.get('host', '*');
+    return { run: url.get('run'), tag: this.spec.tool, host: host === '*' ? null : host };
+  }
+
+  update(): void {
+    const { url } = this.context;
+    this.shareTitle.textContent = url.get('t');
+    this.shareTitle.hidden = url.get('t') === '';
+    const key = JSON.stringify([url.get('run'), url.get('host', '*'), url.get('base')]);
+    if (key !== this.loadedKey) {
+      this.loadedKey = key;
+      this.isReady = false;
+      this.loadFacts();
+      this.loadData();
+    } else if (this.isReady) {
+      this.spec.changed();
+    }
+  }
+
+  destroy(): void {
+    this.loader.cancel();
+    this.side?.abort();
+  }
+
+  private loadData(): void {
+    const query = this.query();
+    const base = this.context.url.get('base');
+    const { spec } = this;
+    const fetcher = async (signal: AbortSignal): Promise<Loaded<D>> => {
+      let baseError: string | null = null;
+      const [data, baseData] = await Promise.all([
+        spec.fetch(query, signal),
+        base === '' ? null : spec.fetch(this.baseQuery(base), signal).catch((error: unknown) => {
+          baseError = error instanceof Error ? error.message : String(error);
+          return null;
+        }),
+      ]);
+      return { data, base: baseData, baseError };
+    };
+    this.loader.load(fetcher, (loaded) => {
+      this.isReady = true;
+      fill(this.notice, loaded.baseError !== null && h('div', { class: 'verdict warning' },
+        h('b', {}, 'No comparison'), h('span', {}, `The base run ${base} could not be read: ${loaded.baseError}`)));
+      // Charts and grids measure themselves, so they draw once the content is in the document.
+      queueMicrotask(() => spec.ready(loaded.data, loaded.base));
+      return spec.content;
+    }, () => skeleton(78, 32, 372, 420));
+  }
+
+  /** The base run may have other hosts; a host it does not have is not asked for. */
+  private baseQuery(base: string): Query {
+    const host = this.context.url.get('host', '*');
+    const known = this.context.runs.list?.runs.find((run) => run.run === base)?.hosts;
+    const same = host !== '*' && (known === undefined || known.includes(host));
+    return { run: base, tag: this.spec.tool, host: same ? host : null };
+  }
+
+  private loadFacts(): void {
+    this.side?.abort();
+    const side = new AbortController();
+    this.side = side;
+    const { run, host } = this.query();
+    const info = getJson<RunInfo>('run_info', { run }, side.signal).catch(() => null);
+    const diagnostics = getJson<Diagnostics>('diagnostics', { run, host }, side.signal).catch(() => null);
+    void Promise.all([info, diagnostics]).then(([runInfo, found]) => {
+      if (side.signal.aborted) return;
+      const parts: string[] = [];
+      const captures = found?.captures ?? [];
+      if (captures.length > 0) parts.push(plural(captures.length, 'host'));
+      if (runInfo?.device_type !== null && runInfo?.device_type !== undefined && runInfo.device_type !== '') {
+        parts.push((runInfo.device_count ?? 0) > 1 ? `${runInfo.device_count} × ${runInfo.device_type}` : runInfo.device_type);
+      }
+      if (captures.length > 0) {
+        const events = captures.reduce((sum, capture) => sum + capture.events, 0);
+        const longest = Math.max(...captures.map((capture) => capture.duration_ms));
+        parts.push(plural(events, 'event'), `${joined(duration(longest * 1000))} captured`,
+          joined(bytes(captures.reduce((sum, capture) => sum + capture.bytes, 0))));
+      }
+      this.facts.textContent = parts.join(' · ');
+      fill(this.verdicts, verdictBar(found?.entries ?? []));
+    });
+  }
+}

@@ -1,0 +1,139 @@
+// The server's answers. Addresses are relative to the document: the page may live below any prefix.
+
+import type { GvizTable } from './gviz';
+
+export interface RunSummary {
+  run: string;
+  hosts: string[];
+  files: number;
+  bytes: number;
+  modified_ms: number;
+}
+
+export interface RunList {
+  logdir: string;
+  version: string;
+  runs: RunSummary[];
+  /** What the search came across that a person should know. */
+  notes?: string[];
+  searched?: { folders: number; files: number; truncated: boolean };
+  problem: { message: string; hint?: string; found?: string[] } | null;
+}
+
+export interface RunInfo {
+  run: string;
+  bytes: number;
+  device_type: string | null;
+  device_count: number | null;
+}
+
+export interface Tool {
+  name: string;
+  title: string;
+  summary?: string;
+  available?: boolean;
+  reason?: string | null;
+  hosts?: string[];
+}
+
+export interface Diagnostic {
+  severity: 'error' | 'warning' | 'info';
+  host?: string | null;
+  message: string;
+  hint?: string | null;
+  offset?: number | null;
+}
+
+export interface CaptureFacts {
+  host: string;
+  bytes: number;
+  planes: number;
+  lines: number;
+  events: number;
+  duration_ms: number;
+}
+
+export interface Diagnostics {
+  entries: Diagnostic[];
+  captures: CaptureFacts[];
+}
+
+export interface Instances {
+  count: number;
+  total_us: number;
+  min_us: number;
+  mean_us: number;
+  median_us: number;
+  p95_us: number;
+  max_us: number;
+  stddev_us: number;
+  histogram: { from_us: number; to_us: number; count: number }[];
+  slowest: { host: string; plane: string; line: string; start_us: number; duration_us: number }[];
+}
+
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly hint: string | null = null,
+    readonly file: string | null = null,
+    readonly offset: number | null = null,
+    readonly address = '',
+  ) {
+    super(message);
+  }
+}
+
+export type Query = Record<string, string | number | null | undefined>;
+
+/** A relative address; keys without a value are left out. */
+export function address(path: string, query: Query = {}): string {
+  const pairs = Object.entries(query)
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
+  return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+function errorFrom(body: unknown, status: number, where: string): ApiError {
+  const error = (body as { error?: Record<string, unknown> } | null)?.error;
+  if (error !== undefined && typeof error === 'object') {
+    const text = (key: string): string | null => (typeof error[key] === 'string' ? error[key] : null);
+    return new ApiError(
+      text('code') ?? `http_${status}`, text('message') ?? `The server answered ${status}.`, text('hint'),
+      text('file'), typeof error['offset'] === 'number' ? error['offset'] : null, where,
+    );
+  }
+  return new ApiError(`http_${status}`, `The server answered ${status}.`, null, null, null, where);
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const where = address(path, query);
+  let response: Response;
+  let body: unknown;
+  try {
+    // no-cache revalidates by ETag; an unchanged answer comes out of the browser's cache.
+    response = await fetch(where, { cache: 'no-cache', ...(signal === undefined ? {} : { signal }) });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError('network', 'The server did not answer.', 'Is tfprof-server still running, and is this machine still connected to it?', null, null, where);
+  }
+  try {
+    body = await response.json();
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    if (!response.ok) throw errorFrom(null, response.status, where);
+    throw new ApiError('bad_answer', 'The answer was no JSON.', 'Something between this page and the server may have changed it.', null, null, where);
+  }
+  if (!response.ok) throw errorFrom(body, response.status, where);
+  return body as T;
+}
+
+/** The tables of a tool; some tools answer with one table, some with several. */
+export async function getTables(query: Query, signal?: AbortSignal): Promise<GvizTable[]> {
+  const body = await getJson<GvizTable | GvizTable[]>('data', { ...query, limit: 0 }, signal);
+  return Array.isArray(body) ? body : [body];
+}

@@ -1,0 +1,125 @@
+// Every number a person reads goes through here.
+
+const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const exactFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+
+export interface Quantity {
+  value: string;
+  unit: string;
+}
+
+export function joined(quantity: Quantity): string {
+  return quantity.unit === '' ? quantity.value : `${quantity.value} ${quantity.unit}`;
+}
+
+/** Three to four significant digits, thousands separated, no exponent. */
+export function significant(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size >= 1000) return grouped.format(value);
+  const decimals = size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)));
+  return value.toFixed(decimals);
+}
+
+export function count(value: number): string {
+  return grouped.format(value);
+}
+
+/** The value itself, for hover and copy. */
+export function exact(value: number): string {
+  return exactFormat.format(value);
+}
+
+/** Microseconds in the unit that suits them. */
+export function duration(us: number): Quantity {
+  const size = Math.abs(us);
+  if (size === 0) return { value: '0', unit: 'µs' };
+  if (size < 1) return { value: significant(us * 1000), unit: 'ns' };
+  if (size < 1000) return { value: significant(us), unit: 'µs' };
+  if (size < 1e6) return { value: significant(us / 1000), unit: 'ms' };
+  if (size < 120e6) return { value: significant(us / 1e6), unit: 's' };
+  if (size < 7200e6) return { value: significant(us / 60e6), unit: 'min' };
+  return { value: significant(us / 3600e6), unit: 'h' };
+}
+
+export function bytes(value: number): Quantity {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  let rest = value;
+  while (Math.abs(rest) >= 1024 && unit < units.length - 1) {
+    rest /= 1024;
+    unit += 1;
+  }
+  return { value: unit === 0 ? grouped.format(rest) : significant(rest), unit: units[unit] ?? 'B' };
+}
+
+/** A fraction as percent with one decimal; what is there but rounds to nothing says so. */
+export function percent(fraction: number): string {
+  if (fraction > 0 && fraction < 0.0005) return '<0.1 %';
+  return `${(fraction * 100).toFixed(1)} %`;
+}
+
+export function signed(text: string, value: number): string {
+  if (value > 0) return `+${text}`;
+  return text.replace(/^-/, '−');
+}
+
+/** How many decimals a column needs so that its digits line up and its small values stay visible. */
+export function columnDecimals(values: Iterable<number | null>): number {
+  let largest = 0;
+  let whole = true;
+  for (const value of values) {
+    if (value === null) continue;
+    largest = Math.max(largest, Math.abs(value));
+    whole &&= Number.isInteger(value);
+  }
+  if (whole) return 0;
+  return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3;
+}
+
+const fixedFormats = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat('en-US', {
+  minimumFractionDigits: digits, maximumFractionDigits: digits,
+}));
+
+export function fixed(value: number, decimals: number): string {
+  const text = (fixedFormats[decimals] ?? exactFormat).format(value);
+  if (value > 0 && Number(text.replace(/,/g, '')) === 0) return `<${(10 ** -decimals).toFixed(decimals)}`;
+  return text.replace(/^-/, '−');
+}
+
+export function plural(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+const RUN_TIME = /(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)$/;
+
+/** The time a run says it was made in its last path part (`2023_11_07_18_18_59`), else its files' time. */
+export function runTime(run: string, modifiedMs: number): Date {
+  const last = run.split('/').pop() ?? '';
+  const match = RUN_TIME.exec(last);
+  if (match === null) return new Date(modifiedMs);
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
+  return new Date(year, month - 1, day, hour, minute, second);
+}
+
+function two(n: number): string {
+  return String(n).padStart(2, '0');
+}
+
+export function dateTime(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '–';
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `
+    + `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+export function ago(date: Date, now: Date): string {
+  const seconds = Math.max(0, (now.getTime() - date.getTime()) / 1000);
+  if (seconds < 60) return 'just now';
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ago`;
+  const days = Math.floor(seconds / 86400);
+  if (days < 60) return `${plural(days, 'day')} ago`;
+  if (days < 730) return `${Math.floor(days / 30.44)} months ago`;
+  return `${Math.floor(days / 365.25)} years ago`;
+}

@@ -1,0 +1,30 @@
+// What the shell and a page know of each other.
+
+import type { Tool } from './api';
+import type { Keys } from './keys';
+import type { Runs } from './runs';
+import type { UrlState } from './url_state';
+
+export interface PageContext {
+  url: UrlState;
+  keys: Keys;
+  runs: Runs;
+  /** The tool this page shows, as the server lists it; null on the landing list. */
+  tool: Tool | null;
+  /** Says something to a screen reader, and shows it for a moment if it is an answer to a click. */
+  say: (text: string, show?: boolean) => void;
+}
+
+export interface Page {
+  element: HTMLElement;
+  /** The address changed, though neither tool nor run did. */
+  update(): void;
+  destroy(): void;
+}
+
+export interface PageType {
+  title: string;
+  /** What the search box filters here, for its placeholder. */
+  filters: string;
+  create(context: PageContext): Page;
+}

@@ -1,0 +1,65 @@
+// The list of runs, kept fresh while somebody looks at it.
+
+import { ApiError, getJson, isAbort, type RunList } from './api';
+
+const INTERVAL_MS = 5000;
+
+export class Runs {
+  list: RunList | null = null;
+  error: ApiError | null = null;
+  private readonly listeners = new Set<() => void>();
+  private watchers = 0;
+  private timer: number | undefined;
+  private pending: Promise<void> | null = null;
+
+  constructor() {
+    document.addEventListener('visibilitychange', () => {
+      if (document.visibilityState === 'visible' && this.watchers > 0) void this.refresh();
+    });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Polls until the returned function is called. */
+  watch(): () => void {
+    this.watchers += 1;
+    this.schedule();
+    return () => {
+      this.watchers -= 1;
+      if (this.watchers === 0) window.clearTimeout(this.timer);
+    };
+  }
+
+  refresh(): Promise<void> {
+    this.pending ??= this.load().finally(() => {
+      this.pending = null;
+      this.schedule();
+    });
+    return this.pending;
+  }
+
+  private async load(): Promise<void> {
+    try {
+      const list = await getJson<RunList>('run_list');
+      const same = this.error === null && JSON.stringify(list) === JSON.stringify(this.list);
+      this.list = list;
+      this.error = null;
+      if (same) return;
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.error = error instanceof ApiError ? error : new ApiError('internal', String(error));
+    }
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  private schedule(): void {
+    window.clearTimeout(this.timer);
+    if (this.watchers === 0) return;
+    this.timer = window.setTimeout(() => {
+      if (document.visibilityState === 'visible') void this.refresh();
+    }, INTERVAL_MS);
+  }
+}

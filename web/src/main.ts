@@ -1,0 +1,157 @@
+// From the address to a page.
+
+import { ApiError, getJson, isAbort, type Tool } from './core/api';
+import { fill, h } from './core/dom';
+import { Keys } from './core/keys';
+import type { Page, PageType } from './core/page';
+import { Runs } from './core/runs';
+import { startTheme } from './core/theme';
+import { UrlState } from './core/url_state';
+import { errorState, notRecorded, skeleton } from './components/states';
+import { frameworkOpStats } from './pages/framework_op_stats';
+import { kernelStats } from './pages/kernel_stats';
+import { otherTool } from './pages/other';
+import { runsPage } from './pages/runs';
+import { Shell } from './shell';
+
+const PAGES: Record<string, PageType> = {
+  framework_op_stats: frameworkOpStats,
+  kernel_stats: kernelStats,
+};
+
+/** Names older links and other programs use. */
+const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats' };
+
+class App {
+  private readonly url = new UrlState();
+  private readonly keys = new Keys();
+  private readonly runs = new Runs();
+  private readonly shell = new Shell(this.url, this.runs, this.keys);
+  private page: { name: string; page: Page } | null = null;
+  private tools: { run: string; list: Tool[] } | null = null;
+  private toolsRequest: AbortController | null = null;
+  /** Only who came without a wish is sent on to the one run there is. */
+  private entering = true;
+
+  start(): void {
+    this.url.subscribe(() => this.route());
+    this.runs.subscribe(() => {
+      if (this.entering || this.url.get('run') !== '') this.route();
+    });
+    fill(this.shell.main, skeleton(40, 420));
+    void this.runs.refresh();
+    this.route();
+  }
+
+  private route(): void {
+    const { tool, params } = this.url.place;
+    const run = params['run'] ?? '';
+    const alias = ALIASES[tool];
+    if (alias !== undefined) {
+      this.url.move({ tool: alias, params }, 'replace');
+      return;
+    }
+    if (run === '') {
+      this.routeWithoutRun(tool);
+      return;
+    }
+    this.entering = false;
+    if (this.tools?.run !== run) {
+      this.loadTools(run);
+      return;
+    }
+    this.showTool(tool, this.tools.list);
+  }
+
+  private routeWithoutRun(tool: string): void {
+    const list = this.runs.list?.runs;
+    const [newest] = list ?? [];
+    if (this.entering && list === undefined && this.runs.error === null) {
+      // Whether there is only one run is not known yet; nothing is built that would be torn down at once.
+      this.shell.show([], null, runsPage.filters);
+      return;
+    }
+    const only = list?.length === 1;
+    if (newest !== undefined && (tool !== '' || (this.entering && only))) {
+      this.entering = false;
+      this.url.move({ tool, params: { ...this.url.place.params, run: newest.run } }, 'replace');
+      return;
+    }
+    this.entering = false;
+    this.toolsRequest?.abort();
+    this.shell.show([], null, runsPage.filters);
+    this.open('runs', runsPage, null);
+  }
+
+  private loadTools(run: string): void {
+    this.toolsRequest?.abort();
+    const request = new AbortController();
+    this.toolsRequest = request;
+    this.shell.show(this.tools?.list ?? [], null, 'Filter');
+    getJson<Tool[]>('tools', { run }, request.signal).then((list) => {
+      this.tools = { run, list };
+      this.route();
+    }, (error: unknown) => {
+      if (isAbort(error) || request.signal.aborted) return;
+      this.close();
+      fill(this.shell.main, h('div', { class: 'page' }, h('h1', {}, run), errorState(error, () => this.loadTools(run))));
+    });
+  }
+
+  private showTool(name: string, tools: Tool[]): void {
+    const tool = tools.find((candidate) => candidate.name === name);
+    if (name === '') {
+      const first = tools.find((candidate) => candidate.available !== false && PAGES[candidate.name] !== undefined) ?? tools.find((candidate) => candidate.available !== false);
+      if (first !== undefined) {
+        this.url.move({ tool: first.name, params: this.url.place.params }, 'replace');
+        return;
+      }
+      this.shell.show(tools, null, 'Filter');
+      this.message('Nothing to show for this run', ...tools.map((one) => h('p', {}, h('b', {}, `${one.title}: `), one.reason ?? 'not available')));
+      return;
+    }
+    if (tool === undefined) {
+      this.shell.show(tools, null, 'Filter');
+      this.close();
+      fill(this.shell.main, h('div', { class: 'page' }, h('h1', {}, name),
+        errorState(new ApiError('not_found', `There is no tool “${name}”.`, 'Choose one from the navigation.'), () => this.route())));
+      return;
+    }
+    const type = PAGES[name] ?? otherTool;
+    this.shell.show(tools, tool, type.filters);
+    if (tool.available === false) {
+      this.message(tool.title, h('p', {}, tool.reason ?? 'This tool has nothing to show for this run.'));
+      return;
+    }
+    this.open(name, type, tool);
+  }
+
+  private open(name: string, type: PageType, tool: Tool | null): void {
+    if (this.page?.name === name) {
+      this.page.page.update();
+      return;
+    }
+    const first = this.page === null;
+    this.close();
+    const page = type.create({ url: this.url, keys: this.keys, runs: this.runs, tool, say: (text, show) => this.shell.say(text, show) });
+    this.page = { name, page };
+    fill(this.shell.main, page.element);
+    page.update();
+    window.scrollTo(0, 0);
+    // A reader of the new page starts at its heading; on arrival the browser's own start is right.
+    if (!first) page.element.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+  }
+
+  private message(title: string, ...children: Node[]): void {
+    this.close();
+    fill(this.shell.main, h('div', { class: 'page' }, h('h1', { tabindex: '-1' }, title), notRecorded('Not recorded in this run', ...children)));
+  }
+
+  private close(): void {
+    this.page?.page.destroy();
+    this.page = null;
+  }
+}
+
+startTheme();
+new App().start();

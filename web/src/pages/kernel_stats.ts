@@ -1,0 +1,455 @@
+// Kernel stats: what ran on the GPUs, launch by launch summed up.
+
+import { address, getTables } from '../core/api';
+import { ChartCard } from '../components/chart_card';
+import { BAR_PX, barsConfig, microseconds, scatterConfig, type Bar, type Dot } from '../components/charts';
+import { timeColumn } from '../components/columns';
+import { compareColumns, differenceFacts } from '../components/compare_columns';
+import { DataTable } from '../components/data_table';
+import { DetailPanel, type Detail } from '../components/detail_panel';
+import { Segmented, Toggle } from '../components/segmented';
+import { notRecorded } from '../components/states';
+import { tiles, type Tile } from '../components/stat_tile';
+import { ToolView } from '../components/tool_view';
+import { joinBase, type Difference } from '../core/compare';
+import { fill, h } from '../core/dom';
+import { columnDecimals, count, duration, exact, percent, plural } from '../core/format';
+import { amount, flag, number, records, text, type Cell, type GvizTable } from '../core/gviz';
+import { addressKey, distinctTails, opTypeFromName, shortKernel, trimLeft, trimRight } from '../core/names';
+import type { Page, PageContext, PageType } from '../core/page';
+import type { Column } from '../core/table_view';
+
+type Group = 'kernel_op' | 'kernel' | 'op' | 'type';
+
+interface Kernel {
+  key: string;
+  rank: number;
+  kernel: string;
+  short: string;
+  op: string;
+  type: string;
+  /** Null where the launches of a group differ. */
+  registers: number | null;
+  shared: number | null;
+  block: string | null;
+  grid: string | null;
+  occupancy: number | null;
+  eligible: boolean;
+  uses: boolean;
+  occurrences: number;
+  total: number;
+  min: number;
+  max: number;
+  members: Kernel[];
+  /** What each host adds to it, where the server says. */
+  hosts: { host: string; occurrences: number; total: number }[];
+  difference?: Difference;
+}
+
+const BARS = 12;
+
+/** One line per kernel, op and launch configuration; the same of two hosts becomes one. */
+function readKernels(table: GvizTable | undefined): Kernel[] {
+  if (table === undefined) return [];
+  const rows = new Map<string, Kernel>();
+  for (const record of records(table)) {
+    const [kernel, op] = [text(record, 'kernel_name'), text(record, 'op_name')];
+    const short = shortKernel(kernel);
+    const row: Kernel = {
+      key: '', rank: 0, kernel, short, op, type: text(record, 'op_type') || opTypeFromName(op),
+      registers: number(record, 'registers_per_thread'), shared: number(record, 'shmem_bytes'), block: text(record, 'block_dim'), grid: text(record, 'grid_dim'),
+      occupancy: number(record, 'occupancy_pct'), eligible: flag(record, 'is_op_tensor_core_eligible'), uses: flag(record, 'is_kernel_using_tensor_core'),
+      occurrences: amount(record, 'occurrences'), total: amount(record, 'total_duration_us'), min: amount(record, 'min_duration_us'), max: amount(record, 'max_duration_us'), members: [], hosts: [],
+    };
+    const host = { host: text(record, 'host'), occurrences: row.occurrences, total: row.total };
+    if (host.host !== '') row.hosts.push(host);
+    const parts = [kernel, op, row.block ?? '', row.grid ?? '', String(row.registers), String(row.shared), row.eligible ? 'e' : '', row.uses ? 'u' : ''];
+    const whole = parts.join('|');
+    const other = rows.get(whole);
+    if (other === undefined) {
+      rows.set(whole, { ...row, key: addressKey(parts, short) });
+    } else {
+      other.occurrences += row.occurrences;
+      other.total += row.total;
+      other.min = Math.min(other.min, row.min);
+      other.max = Math.max(other.max, row.max);
+      other.hosts.push(...row.hosts);
+    }
+  }
+  return ranked([...rows.values()]);
+}
+
+function ranked(rows: Kernel[]): Kernel[] {
+  return rows.sort((a, b) => b.total - a.total).map((row, index) => ({ ...row, rank: index + 1 }));
+}
+
+function shared<T>(members: readonly Kernel[], of: (row: Kernel) => T): T | null {
+  const [first] = members;
+  if (first === undefined) return null;
+  return members.every((row) => of(row) === of(first)) ? of(first) : null;
+}
+
+function hostsOf(members: readonly Kernel[]): Kernel['hosts'] {
+  const sums = new Map<string, Kernel['hosts'][number]>();
+  for (const { host, occurrences, total } of members.flatMap((member) => member.hosts)) {
+    const sum = sums.get(host) ?? { host, occurrences: 0, total: 0 };
+    sums.set(host, { host, occurrences: sum.occurrences + occurrences, total: sum.total + total });
+  }
+  return [...sums.values()];
+}
+
+function groupKernels(kernels: readonly Kernel[], group: Group): Kernel[] {
+  if (group === 'kernel_op') return [...kernels];
+  const name = (row: Kernel): string => ({ kernel: row.kernel, op: row.op, type: row.type })[group];
+  const groups = new Map<string, Kernel[]>();
+  for (const row of kernels) {
+    const members = groups.get(name(row));
+    if (members === undefined) groups.set(name(row), [row]);
+    else members.push(row);
+  }
+  return ranked([...groups].map(([key, members]) => ({
+    key: addressKey([group, key], key), rank: 0,
+    kernel: shared(members, (row) => row.kernel) ?? '', short: shared(members, (row) => row.short) ?? '',
+    op: shared(members, (row) => row.op) ?? '', type: shared(members, (row) => row.type) ?? '',
+    registers: shared(members, (row) => row.registers), shared: shared(members, (row) => row.shared), block: shared(members, (row) => row.block),
+    grid: shared(members, (row) => row.grid), occupancy: shared(members, (row) => row.occupancy),
+    eligible: members.some((row) => row.eligible), uses: members.some((row) => row.uses),
+    occurrences: members.reduce((sum, row) => sum + row.occurrences, 0), total: members.reduce((sum, row) => sum + row.total, 0),
+    min: Math.min(...members.map((row) => row.min)), max: Math.max(...members.map((row) => row.max)), members, hosts: hostsOf(members),
+  })));
+}
+
+function compared(rows: readonly Kernel[], base: readonly Kernel[]): Kernel[] {
+  return joinBase(rows, base, (row) => row.key, (row) => row.total,
+    (row, difference) => ({ ...row, difference }),
+    (row) => ({ ...row, occurrences: 0, total: 0, min: 0, max: 0, hosts: [] }))
+    .map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
+}
+
+function average(row: Kernel): number {
+  return row.occurrences === 0 ? 0 : row.total / row.occurrences;
+}
+
+function colour(row: Kernel): string {
+  return row.uses ? 'device-compute' : row.eligible ? 'host-compute' : 'all-others';
+}
+
+class KernelStatsPage implements Page {
+  readonly element: HTMLElement;
+  private readonly view: ToolView<Kernel[]>;
+  private readonly tileSlot = h('div', {});
+  private readonly notice = h('div', {});
+  private readonly dashboard = h('div', { class: 'dashboard' });
+  private readonly groups: Segmented;
+  private readonly unused: Toggle;
+  private readonly kind: Segmented;
+  private readonly chart: ChartCard;
+  private readonly table: DataTable<Kernel>;
+  private readonly detail: DetailPanel;
+  private data: Kernel[] | null = null;
+  private base: Kernel[] | null = null;
+  private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
+  private lastShape = '';
+
+  constructor(context: PageContext) {
+    this.url = context.url;
+    const { url } = context;
+    this.groups = new Segmented('Lines of the table', [
+      { value: 'kernel_op', label: 'Kernel and op', hint: 'One line per kernel, op and launch configuration' },
+      { value: 'kernel', label: 'Kernel' }, { value: 'op', label: 'Op' }, { value: 'type', label: 'Op type' },
+    ], (value) => url.set({ group: value === 'kernel_op' ? null : value, sel: null }));
+    this.unused = new Toggle('TensorCore eligible but unused', 'Only kernels of operations that could use TensorCores, but that do not',
+      (on) => url.set({ 'f.eligible': on ? 'yes' : null, 'f.uses': on ? 'no' : null }));
+    this.kind = new Segmented('Kind of chart', [{ value: 'bar', label: 'Bars' }, { value: 'scatter', label: 'Average × count' }],
+      (value) => url.set({ chart: value === 'bar' ? null : value }));
+    this.chart = new ChartCard({ title: 'Top kernels', name: 'top_kernels', controls: [this.kind.element] });
+    this.detail = new DetailPanel(() => {
+      const key = url.get('sel');
+      url.set({ sel: null });
+      this.table.focusRow(key);
+    });
+    this.table = new DataTable<Kernel>({
+      title: 'Kernels', name: 'kernel_stats', url, key: (row) => row.key, defaultSort: 'rank',
+      open: (row) => url.set({ sel: row.key }),
+      onSeen: (rows) => this.show(rows), say: context.say,
+      sources: () => ({ json: address('data', this.view.query()), csv: address('data_csv', this.view.query()) }),
+    });
+    this.dashboard.append(
+      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot,
+        h('div', { class: 'controls' }, this.groups.element, this.unused.element),
+        this.chart.element, this.table.element),
+      this.detail.element);
+    this.view = new ToolView<Kernel[]>(context, {
+      title: context.tool?.title ?? 'Kernel stats', tool: 'kernel_stats', content: this.dashboard,
+      fetch: async (query, signal) => readKernels((await getTables(query, signal))[0]),
+      ready: (data, base) => {
+        this.data = data;
+        this.base = base;
+        this.memo.key = '';
+        this.lastShape = '';
+        this.refresh();
+      },
+      changed: () => this.refresh(),
+    });
+    this.element = this.view.element;
+  }
+
+  private readonly url: PageContext['url'];
+
+  update(): void {
+    this.view.update();
+  }
+
+  destroy(): void {
+    this.view.destroy();
+    this.chart.destroy();
+    this.table.destroy();
+    this.detail.destroy();
+  }
+
+  private group(): Group {
+    const wanted = this.url.get('group');
+    return wanted === 'kernel' || wanted === 'op' || wanted === 'type' ? wanted : 'kernel_op';
+  }
+
+  private rows(): Kernel[] {
+    if (this.data === null) return [];
+    const group = this.group();
+    if (this.memo.key === group) return this.memo.rows;
+    const rows = groupKernels(this.data, group);
+    this.memo = { key: group, rows: this.base === null ? rows : compared(rows, groupKernels(this.base, group)) };
+    return this.memo.rows;
+  }
+
+  private refresh(): void {
+    if (this.data === null) return;
+    const nothing = this.data.length === 0;
+    this.groups.show(this.group());
+    this.unused.show(this.url.get('f.eligible') === 'yes' && this.url.get('f.uses') === 'no');
+    this.kind.show(this.url.get('chart') === 'scatter' ? 'scatter' : 'bar');
+    this.dashboard.classList.toggle('nothing', nothing);
+    fill(this.notice, nothing && notRecorded('No GPU kernels were recorded',
+      h('p', {}, 'Kernels are recorded when the program runs on a GPU and the profiler may read its counters.'),
+      h('p', { class: 'soft' }, 'Check that device_tracer_level is 1 (the default), that some steps ran during the capture, and that the driver lets this user profile (for Nvidia: NVreg_RestrictProfilingToAdminUsers=0, or run with the needed rights).')));
+    if (nothing) return;
+    fill(this.tileSlot, tiles(this.tiles()));
+    if (this.lastShape === this.group()) {
+      this.table.update();
+    } else {
+      this.lastShape = this.group();
+      this.table.set({ rows: this.rows(), columns: this.columns(), noun: { kernel_op: 'lines', kernel: 'kernels', op: 'operations', type: 'operation types' }[this.group()] });
+    }
+    this.showDetail();
+  }
+
+  private tiles(): Tile[] {
+    const { data, base } = this;
+    if (data === null) return [];
+    const total = (rows: readonly Kernel[]): number => rows.reduce((sum, row) => sum + row.total, 0);
+    const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+    const tensor = (rows: readonly Kernel[]): number => {
+      const eligible = rows.filter((row) => row.eligible);
+      return ratio(total(eligible.filter((row) => row.uses)), total(eligible));
+    };
+    const launches = (rows: readonly Kernel[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
+    const five = (rows: readonly Kernel[]): number => ratio(total(groupKernels(rows, 'kernel').slice(0, 5)), total(rows));
+    const of = (measure: (rows: readonly Kernel[]) => number): { value: number; base: number | null } => ({ value: measure(data), base: base === null ? null : measure(base) });
+    const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
+    const eligible = total(data.filter((row) => row.eligible));
+    return [
+      { label: 'Kernel time', hint: 'Time of all kernels, all devices together', ...of(total), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
+      {
+        label: 'On TensorCores', hint: 'Share of the kernel time of TensorCore-eligible operations that ran on TensorCores', ...of(tensor), value: eligible === 0 ? null : tensor(data),
+        format: asPercent, better: 'higher', note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
+      },
+      { label: 'Launches', hint: 'How many kernels ran', ...of(launches), format: (value) => ({ value: count(value), unit: '' }), note: `of ${plural(groupKernels(data, 'kernel').length, 'kernel')}` },
+      { label: 'Five largest', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },
+    ];
+  }
+
+  private columns(): Column<Kernel>[] {
+    const rows = this.rows();
+    const group = this.group();
+    const hasKernel = group === 'kernel_op' || group === 'kernel';
+    const time = (id: string, title: string, value: (row: Kernel) => number, extra: Partial<Column<Kernel>> = {}): Column<Kernel> => timeColumn(rows, id, title, value, extra);
+    const whole = (cell: Cell): string => (typeof cell === 'number' ? count(cell) : '–');
+    const mixed = (cell: Cell): string => (cell === null || cell === '' ? (group === 'kernel_op' ? '–' : 'varies') : String(cell));
+    const list: Column<Kernel>[] = [
+      { id: 'rank', title: '#', kind: 'number', width: 52, value: (row) => row.rank, hint: 'Rank by total time' },
+    ];
+    if (hasKernel) {
+      list.push({ id: 'kernel', title: 'Kernel', kind: 'text', grow: true, narrow: true, width: 270, value: (row) => row.kernel, hint: 'Kernel; the whole name shows on hover and in the details', node: (row) => h('span', { class: 'kernel-name' }, row.short) });
+    }
+    if (group === 'type') list.push({ id: 'type', title: 'Op type', kind: 'text', grow: true, narrow: true, width: 200, value: (row) => row.type, text: (cell) => (cell === '' ? '(no op)' : String(cell)) });
+    if (group === 'kernel_op' || group === 'op') list.push({ id: 'op', title: 'Op', kind: 'text', width: 180, grow: group === 'op', narrow: group === 'op', code: true, value: (row) => row.op, text: (cell) => (cell === '' ? '(no op)' : String(cell)), hint: 'The operation that launched it' });
+    if (group === 'kernel_op' || group === 'op') list.push({ id: 'type', title: 'Op type', kind: 'text', width: 150, hidden: group === 'kernel_op', value: (row) => row.type, hint: 'Type of the operation' });
+    if (group !== 'kernel_op') list.push({ id: 'lines', title: 'Variants', kind: 'number', width: 84, value: (row) => Math.max(1, row.members.length), text: whole, hint: 'Kernels and launch configurations in this line' });
+    list.push(
+      { id: 'occurrences', title: 'Count', kind: 'number', width: 78, value: (row) => row.occurrences, text: whole, hint: 'Launches' },
+      time('total', 'Total (µs)', (row) => row.total, { narrow: true, hint: 'Time of all launches' }),
+      ...(this.base === null ? [] : compareColumns<Kernel>('Total time', (row) => row.difference, columnDecimals(rows.map((row) => row.total)))),
+      time('avg', 'Avg (µs)', average, { narrow: this.base === null, width: 88 }),
+      time('min', 'Min (µs)', (row) => row.min, { width: 86 }),
+      time('max', 'Max (µs)', (row) => row.max, { width: 86 }),
+    );
+    list.push(
+      { id: 'uses', title: 'TC used', kind: 'bool', width: 80, value: (row) => row.uses, hint: group === 'kernel_op' ? 'The kernel uses TensorCores' : 'At least one of its kernels uses TensorCores', node: (row) => yesNo(row.uses) },
+      { id: 'eligible', title: 'Eligible', kind: 'bool', width: 78, value: (row) => row.eligible, hint: 'The operation could use TensorCores', node: (row) => yesNo(row.eligible) },
+      { id: 'registers', title: 'Regs', kind: 'number', width: 66, value: (row) => row.registers, text: mixed, hint: 'Registers per thread', hidden: !hasKernel },
+      { id: 'shared', title: 'Shared B', kind: 'number', width: 86, value: (row) => row.shared, text: (cell) => (cell === null ? mixed(cell) : whole(cell)), hint: 'Static and dynamic shared memory in bytes', hidden: !hasKernel },
+      { id: 'block', title: 'Block', kind: 'text', quiet: true, width: 92, value: (row) => row.block, text: mixed, hint: 'Threads per block, x,y,z', hidden: !hasKernel },
+      { id: 'grid', title: 'Grid', kind: 'text', quiet: true, width: 96, value: (row) => row.grid, text: mixed, hint: 'Blocks, x,y,z', hidden: !hasKernel },
+      { id: 'occupancy', title: 'Occ. %', kind: 'number', width: 74, value: (row) => row.occupancy, text: (cell) => (typeof cell === 'number' ? cell.toFixed(1) : mixed(cell)), hint: 'Theoretical occupancy', hidden: !hasKernel },
+    );
+    return list;
+  }
+
+  private nameOf(row: Kernel): { name: string; full: string } {
+    switch (this.group()) {
+      case 'op': return { name: row.op || '(no op)', full: row.op || 'Kernels without an operation' };
+      case 'type': return { name: row.type || '(no op)', full: row.type || 'Kernels without an operation' };
+      default: return { name: row.short, full: row.kernel };
+    }
+  }
+
+  private show(rows: Kernel[]): void {
+    const group = this.group();
+    const scatter = this.url.get('chart') === 'scatter';
+    const compare = this.base !== null;
+    const what = { kernel_op: 'kernels', kernel: 'kernels', op: 'operations', type: 'operation types' }[group];
+    const all = this.rows().reduce((sum, row) => sum + row.total, 0);
+    const sorted = [...rows].sort((a, b) => b.total - a.total);
+    const tokens = new Set(rows.map(colour));
+    const legend = [
+      { label: 'Uses TensorCores', token: 'device-compute' }, { label: 'Eligible, but does not', token: 'host-compute' }, { label: 'Not eligible', token: 'all-others' },
+    ].filter((entry) => tokens.has(entry.token));
+    if (scatter) {
+      const dots: (Dot & { row: Kernel })[] = sorted.filter((row) => row.occurrences > 0 && average(row) > 0).slice(0, 2000)
+        .map((row) => ({ x: row.occurrences, y: average(row), full: this.nameOf(row).full, token: colour(row), row }));
+      this.chart.title('Average time by launches', 'up and to the right is where the time goes; choose a dot for its details');
+      this.chart.set({
+        signature: JSON.stringify(['scatter', dots.map(({ x, y, token }) => [x, y, token])]), height: 340,
+        summary: `${count(dots.length)} ${what} by number of launches and average time${dots[0] === undefined ? '' : `; the largest in total is ${this.nameOf(dots[0].row).name}`}.`,
+        config: () => scatterConfig(dots), head: ['Name', 'Launches', 'Average (µs)', 'Total (µs)'],
+        rows: dots.map(({ row }) => [this.nameOf(row).full, row.occurrences, average(row), row.total]),
+        text: (cell, column) => (typeof cell !== 'number' ? String(cell ?? '–') : column === 1 ? count(cell) : microseconds(cell)),
+        legend, pick: (index) => this.choose(dots[index]?.row),
+      });
+      return;
+    }
+    const top = sorted.filter((row) => row.total > 0 || (row.difference?.base ?? 0) > 0).slice(0, BARS);
+    const narrow = matchMedia('(max-width: 640px)').matches;
+    // Both halves matter: the start of a kernel's name, and the end of its op's.
+    const both = (row: Kernel): string => `${trimRight(row.short, narrow ? 12 : 27)} · ${trimLeft(row.op, narrow ? 10 : 22)}`;
+    const labels = group === 'kernel_op'
+      ? top.map((row) => (row.op === '' ? trimRight(row.short, narrow ? 22 : 48) : both(row)))
+      : distinctTails(top.map((row) => this.nameOf(row).name), narrow ? 22 : 48);
+    let running = 0;
+    const bars: Bar[] = top.map((row, index) => {
+      running += row.total;
+      return {
+        label: labels[index] ?? '', full: group === 'kernel_op' && row.op !== '' ? `${row.kernel} · ${row.op}` : this.nameOf(row).full, value: row.total,
+        cumulative: all === 0 ? 0 : running / all, token: colour(row), base: row.difference?.base ?? null,
+      };
+    });
+    this.chart.title(`Top ${what} by total time`, group === 'kernel_op' || group === 'kernel' ? 'choose a bar to show only that kernel' : 'choose a bar to see the kernels in it');
+    const [first] = top;
+    this.chart.set({
+      signature: JSON.stringify(['bars', bars, compare]), height: 52 + Math.max(3, bars.length) * BAR_PX,
+      summary: first === undefined ? `No ${what} to show.` : `The ${bars.length} largest of ${count(rows.length)} ${what} take ${percent(all === 0 ? 0 : running / all)} of the kernel time; the largest is ${this.nameOf(first).name} with ${microseconds(first.total)}.`,
+      config: () => barsConfig(bars, 'Total time', compare),
+      head: ['Name', 'Total (µs)', 'Cumulative', ...(compare ? ['Base (µs)'] : [])],
+      rows: bars.map((bar) => [bar.full, bar.value, bar.cumulative, ...(compare ? [bar.base ?? null] : [])]),
+      text: (cell, column) => (cell === null ? '–' : typeof cell !== 'number' ? String(cell) : column === 2 ? percent(cell) : microseconds(cell)),
+      legend: [...legend, { label: 'Cumulative share', token: 'ink', line: true }, ...(compare ? [{ label: 'Base run', token: 'ink', outline: true }] : [])],
+      pick: (index) => this.choose(top[index]),
+    });
+  }
+
+  /** A bar or dot was chosen: chart and table show what is in it. */
+  private choose(row: Kernel | undefined): void {
+    if (row === undefined) return;
+    const { url } = this;
+    const group = this.group();
+    if (url.get('chart') === 'scatter') url.set({ sel: row.key });
+    else if (group === 'type') url.set({ group: null, 'f.type': `=${row.type}`, sel: null });
+    else if (group === 'op') url.set({ group: null, 'f.op': `=${row.op}`, sel: null });
+    else if (url.get('f.kernel') === `=${row.kernel}`) url.set({ 'f.kernel': null, sel: null });
+    else url.set({ 'f.kernel': `=${row.kernel}`, sel: row.key });
+  }
+
+  private showDetail(): void {
+    const wanted = this.url.get('sel');
+    const row = wanted === '' ? undefined : this.rows().find((candidate) => candidate.key === wanted);
+    this.detail.show(row === undefined ? null : this.describe(row));
+    this.dashboard.classList.toggle('with-detail', row !== undefined);
+    this.table.markSelected();
+  }
+
+  private describe(row: Kernel): Detail {
+    const group = this.group();
+    const decimals = columnDecimals([row.total]);
+    const varies = (value: Cell): string => (value === null || value === '' ? 'varies' : typeof value === 'number' ? count(value) : String(value));
+    const { name, full } = this.nameOf(row);
+    const facts = [
+      ...(group === 'kernel_op' ? [{ label: 'Op', text: row.op || '–' }, { label: 'Op type', text: row.type || '–' }] : []),
+      ...(group === 'kernel_op' || group === 'kernel' ? [
+        { label: 'Registers per thread', text: varies(row.registers) }, { label: 'Shared memory', text: row.shared === null ? 'varies' : `${count(row.shared)} B` },
+        { label: 'Block', text: varies(row.block) }, { label: 'Grid', text: varies(row.grid) },
+        { label: 'Theoretical occupancy', text: row.occupancy === null ? 'varies' : `${row.occupancy.toFixed(1)} %` },
+      ] : [{ label: 'Kernels and launch configurations', text: count(row.members.length) }]),
+      { label: 'Uses TensorCores', text: row.uses ? 'yes' : 'no' }, { label: 'Op is eligible', text: row.eligible ? 'yes' : 'no' },
+      { label: 'Launches', text: count(row.occurrences) },
+      { label: 'Total', text: microseconds(row.total), exact: `${exact(row.total)} µs` },
+      { label: 'Average', text: microseconds(average(row)), exact: `${exact(average(row))} µs` },
+      { label: 'Minimum, maximum', text: `${microseconds(row.min)}, ${microseconds(row.max)}` },
+      ...differenceFacts(row.difference, decimals),
+    ];
+    const query = this.view.query();
+    const instances = { kernel_op: { ...query, kernel: row.kernel, name: row.op }, kernel: { ...query, kernel: row.kernel }, op: { ...query, name: row.op }, type: null }[group];
+    const unknown = group === 'op' && row.op === '';
+    const detail: Detail = {
+      key: JSON.stringify([query, row.key]), title: name, full, facts,
+      query: row.difference?.state === 'gone' || unknown ? null : instances,
+    };
+    if (row.members.length > 1 || row.hosts.length > 1) {
+      detail.extra = h('div', {}, row.members.length > 1 && this.members(row), row.hosts.length > 1 && byHost(row));
+    }
+    return detail;
+  }
+
+  private members(row: Kernel): HTMLElement {
+    const body = h('tbody');
+    for (const member of row.members.slice(0, 10)) {
+      body.append(h('tr', {},
+        h('th', { scope: 'row', title: `${member.kernel} · ${member.op}` },
+          h('button', { type: 'button', class: 'linklike', on: { click: () => this.url.set({ group: null, 'f.kernel': `=${member.kernel}`, sel: member.key }) } }, member.short)),
+        h('td', { class: 'number', title: `${exact(member.total)} µs` }, microseconds(member.total))));
+    }
+    return h('div', {}, h('h3', {}, `Largest of ${count(row.members.length)}`), h('div', { class: 'twin' }, h('table', { class: 'members' }, body)));
+  }
+}
+
+/** Hosts that do the same work should take the same time; the slowest comes first. */
+function byHost(row: Kernel): HTMLElement {
+  const body = h('tbody');
+  const perLaunch = (one: Kernel['hosts'][number]): number => (one.occurrences === 0 ? 0 : one.total / one.occurrences);
+  for (const one of [...row.hosts].sort((a, b) => perLaunch(b) - perLaunch(a))) {
+    body.append(h('tr', {}, h('th', { scope: 'row' }, one.host), h('td', { class: 'number' }, count(one.occurrences)),
+      h('td', { class: 'number', title: `${exact(one.total)} µs` }, microseconds(one.total)),
+      h('td', { class: 'number', title: `${exact(perLaunch(one))} µs` }, microseconds(perLaunch(one)))));
+  }
+  const head = ['Host', 'Launches', 'Total', 'Average'].map((title, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : undefined }, title));
+  return h('div', {}, h('h3', {}, 'By host'),
+    h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'By host' }, h('table', {}, h('thead', {}, h('tr', {}, ...head)), body)));
+}
+
+function yesNo(value: boolean): HTMLElement {
+  return h('span', { class: value ? 'yes' : 'no' }, value ? 'yes' : 'no');
+}
+
+export const kernelStats: PageType = {
+  title: 'Kernel stats',
+  filters: 'Filter kernels',
+  create: (context) => new KernelStatsPage(context),
+};
