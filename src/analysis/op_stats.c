@@ -75,7 +75,6 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	tfp_run_env(capture, &s->env);
 	s->is_training = modules->is_training;
 	s->knows_eager = knows_eager(capture);
-	s->broken_modules = modules->broken;
 	*heap_bytes = held_bytes(s);
 	*fact = s;
 	return TFP_OK;
@@ -136,6 +135,5 @@ enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_
 	merge_env(&stats->env, &host->env);
 	stats->is_training |= host->is_training;
 	stats->knows_eager &= host->knows_eager;
-	stats->broken_modules += host->broken_modules;
 	return TFP_OK;
 }

@@ -20,7 +20,6 @@ struct tfp_op_stats {
 	/* Whether eager execution is known: it is a matter of grouping, which files
 	 * written since 2022 leave to the reader. */
 	bool knows_eager;
-	size_t broken_modules; /* HLO modules that could not be read */
 };
 
 /* Of a capture; computed once and kept with it. */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static atomic_uint_fast64_t asked;
 static atomic_uint_fast64_t fail_at;
@@ -61,6 +62,12 @@ char *tfp_strdup(const char *text)
 void tfp_free(void *memory)
 {
 	free(memory);
+}
+
+uint64_t tfp_memory_of_machine(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
 }
 
 void tfp_alloc_fail_at(uint64_t n)

@@ -1,6 +1,8 @@
 /* tfprof: what the server shows, on the command line. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "base/pool.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
@@ -363,12 +365,6 @@ static int list_tools(void)
 	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static uint64_t half_of_memory(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
-}
-
 static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
 {
 	const struct options *o = w->options;
@@ -376,7 +372,7 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 	if (status == TFP_OK)
 		status = tfp_pool_new(&w->pool, 0, err);
 	if (status == TFP_OK)
-		status = tfp_capture_cache_new(&w->cache, w->dir, half_of_memory(), w->pool, err);
+		status = tfp_capture_cache_new(&w->cache, w->dir, tfp_memory_of_machine() / 2, w->pool, err);
 	if (status == TFP_OK)
 		status = tfp_logdir_snapshot(w->dir, &w->snapshot, err);
 	if (status != TFP_OK)
@@ -408,6 +404,10 @@ int main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	signal(SIGPIPE, SIG_IGN);
+	if (tfp_mapped_file_guard(&err) != TFP_OK) {
+		fprintf(stderr, "tfprof: %s\n", err.message);
+		return EXIT_FAILURE;
+	}
 	if (strcmp(o.command, "tools") == 0)
 		return list_tools();
 	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0) {

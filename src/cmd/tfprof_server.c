@@ -1,8 +1,10 @@
 /* tfprof-server: serves the captures below a directory as web pages. */
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/mapped_file.h"
 #include "base/pool.h"
 #include "http/server.h"
 #include "store/capture_cache.h"
@@ -225,12 +227,6 @@ static int read_options(struct options *o, int argc, char **argv)
 	return -1;
 }
 
-static uint64_t half_of_memory(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 2 : (uint64_t)1 << 30;
-}
-
 /* A connection and a file being read need a descriptor each. */
 static void raise_file_limit(void)
 {
@@ -405,7 +401,7 @@ static int serve(const struct options *o, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	struct options o = {
-		.host = "127.0.0.1", .port = DEFAULT_PORT, .memory_limit = half_of_memory()};
+		.host = "127.0.0.1", .port = DEFAULT_PORT, .memory_limit = tfp_memory_of_machine() / 2};
 	char demo[4096] = "", text[2048];
 	struct tfp_error err;
 	sigset_t signals;
@@ -420,6 +416,10 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	raise_file_limit();
+	if (tfp_mapped_file_guard(&err) != TFP_OK) {
+		fprintf(stderr, "tfprof-server: %s\n", err.message);
+		return EXIT_FAILURE;
+	}
 
 	if (o.demo) {
 		if (make_demo(demo, sizeof(demo), &err) != TFP_OK) {

@@ -33,8 +33,9 @@ struct top {
 	const uint8_t *damage_at;
 };
 
-/* Walks the top level, twice: with cap->planes unset it only counts. */
-static struct top walk_top(struct tfp_capture_parts *cap)
+/* Walks the top level, twice: with room unset it only counts, then it fills in as
+ * much as was counted (somebody may write to the file in between). */
+static struct top walk_top(struct tfp_capture_parts *cap, const struct top *room)
 {
 	struct tfp_pb_cursor c = tfp_pb_cursor(cap->pub.bytes.data, cap->pub.bytes.size);
 	struct top top = {0};
@@ -46,7 +47,9 @@ static struct top walk_top(struct tfp_capture_parts *cap)
 		case BYTES(SPACE_PLANES):
 			if (!tfp_bytes_or_part(&c, &span, &cut))
 				break;
-			if (cap->planes) {
+			if (room && top.planes == room->planes)
+				return top;
+			if (room) {
 				cap->planes[top.planes].message = span;
 				cap->states[top.planes].damage.cut = cut;
 			}
@@ -58,7 +61,9 @@ static struct top walk_top(struct tfp_capture_parts *cap)
 			unsigned kind = TFP_PB_FIELD(tag) - SPACE_ERRORS;
 			if (!tfp_pb_bytes(&c, &span.data, &span.size))
 				break;
-			if (cap->planes) {
+			if (room && top.strings[kind] == room->strings[kind])
+				return top;
+			if (room) {
 				const struct tfp_str *list = kind == 0   ? cap->pub.errors
 							     : kind == 1 ? cap->pub.warnings
 									 : cap->pub.hostnames;
@@ -101,6 +106,9 @@ static enum tfp_status no_capture(const struct tfp_capture_parts *cap, const uin
 	return TFP_BAD_INPUT;
 }
 
+static const char damaged_inside[] =
+	"a length goes beyond the end of the file, and what follows is damaged";
+
 /* A plane that is longer than the file is the end of a truncated one, if what
  * is there of it is sound up to the cut. If not, its length was never right,
  * and nothing in it can be believed. */
@@ -142,8 +150,7 @@ static enum tfp_status judge(struct tfp_capture_parts *cap, const struct top *to
 				"a plane claims to be longer than the file and is damaged inside: "
 				"left out");
 			first_bad = bad;
-			what = "a length goes beyond the end of the file, and what follows is "
-			       "damaged";
+			what = damaged_inside;
 			tfp_plane_release(plane, s);
 			continue;
 		}
@@ -167,6 +174,18 @@ static enum tfp_status judge(struct tfp_capture_parts *cap, const struct top *to
 	return TFP_OK;
 }
 
+static enum tfp_status was_cut(struct tfp_error *err)
+{
+	tfp_fail(err, TFP_IO, "the file was cut while it was read");
+	tfp_error_set_hint(err, "try again when it is complete");
+	return TFP_IO;
+}
+
+bool tfp_capture_was_cut(const struct tfp_capture *capture)
+{
+	return tfp_unpacked_was_cut(&((const struct tfp_capture_parts *)capture)->unpacked);
+}
+
 static enum tfp_status empty_file(struct tfp_error *err)
 {
 	tfp_fail(err, TFP_BAD_INPUT, "the file is empty");
@@ -181,7 +200,7 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 {
 	if (cap->pub.bytes.size == 0)
 		return empty_file(err);
-	struct top top = walk_top(cap);
+	struct top top = walk_top(cap, NULL);
 	size_t strings = top.strings[0] + top.strings[1] + top.strings[2];
 	cap->diagnostics = tfp_calloc(TFP_MAX_DIAGNOSTICS, sizeof(*cap->diagnostics));
 	cap->strings = tfp_calloc(strings, sizeof(*cap->strings));
@@ -192,7 +211,7 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 	cap->pub.errors = cap->strings;
 	cap->pub.warnings = cap->strings + top.strings[0];
 	cap->pub.hostnames = cap->pub.warnings + top.strings[1];
-	walk_top(cap);
+	walk_top(cap, &top);
 	cap->pub.error_count = top.strings[0];
 	cap->pub.warning_count = top.strings[1];
 	cap->pub.hostname_count = top.strings[2];
@@ -264,6 +283,8 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 		cap->pub.heap_bytes = cap->unpacked.room;
 		status = load(cap, pool, err);
 	}
+	if (cap && tfp_unpacked_was_cut(&cap->unpacked))
+		status = was_cut(err);
 	return finish(out, cap, status, name, err);
 }
 
@@ -294,24 +315,35 @@ void tfp_capture_unref(struct tfp_capture *capture)
 		free_capture(cap);
 }
 
-/* Reads one plane without its lines and shows it. */
-static enum tfp_status peek_plane(struct tfp_span message, bool cut,
-				  bool (*see)(void *context, const struct tfp_plane *plane),
-				  void *context, bool *more, size_t *found, struct tfp_error *err)
+struct peek {
+	bool (*see)(void *context, const struct tfp_plane *plane);
+	void *context;
+	bool more;
+	size_t found;
+	const uint8_t *bad; /* in a plane that cannot be believed */
+};
+
+/* Reads one plane without its lines and shows it. Only where the file ends in
+ * it, its lines decide whether it can be believed. */
+static enum tfp_status peek_plane(struct peek *peek, struct tfp_span message, bool cut,
+				  struct tfp_error *err)
 {
 	struct tfp_plane plane = {.message = message};
 	struct tfp_plane_state state = {.damage.cut = cut};
-	struct tfp_capture_parts cap = {.planes = &plane, .states = &state};
+	struct tfp_capture_parts cap = {.planes = &plane, .states = &state, .pub.plane_count = 1};
 	enum tfp_status status = TFP_OK;
 	tfp_plane_read(&cap, 0);
-	if (atomic_load(&cap.no_memory)) {
+	if (atomic_load(&cap.no_memory) || (cut && !tfp_lines_read(&cap, NULL)) ||
+	    atomic_load(&cap.no_memory)) {
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a plane's names");
-	} else if (!distrusted(&plane, &state)) {
+	} else if (distrusted(&plane, &state)) {
+		peek->bad = distrusted(&plane, &state);
+	} else {
 		struct tfp_plane shown = plane;
 		shown.lines = NULL;
 		shown.line_count = 0;
-		*more = see(context, &shown);
-		++*found;
+		peek->more = peek->see(peek->context, &shown);
+		peek->found++;
 	}
 	tfp_plane_release(&plane, &state);
 	return status;
@@ -323,24 +355,28 @@ enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression 
 				 void *context, struct tfp_error *err)
 {
 	struct tfp_capture_parts cap = {0};
+	struct peek peek = {.see = see, .context = context, .more = true};
 	struct tfp_span span;
 	uint32_t tag;
-	size_t found = 0;
-	bool cut, more = true;
+	bool cut;
 	enum tfp_status status = tfp_unpack(&cap.unpacked, fd, name, compression, max_bytes, err);
 	if (status != TFP_OK)
 		return status;
 	cap.pub.bytes = (struct tfp_span){cap.unpacked.data, cap.unpacked.size};
 	struct tfp_pb_cursor c = tfp_pb_cursor(cap.pub.bytes.data, cap.pub.bytes.size);
-	while (status == TFP_OK && more && tfp_pb_next(&c, &tag)) {
+	while (status == TFP_OK && peek.more && tfp_pb_next(&c, &tag)) {
 		if (tag != BYTES(SPACE_PLANES))
 			tfp_pb_skip(&c, tag);
 		else if (tfp_bytes_or_part(&c, &span, &cut))
-			status = peek_plane(span, cut, see, context, &more, &found, err);
+			status = peek_plane(&peek, span, cut, err);
 	}
-	if (status == TFP_OK && cap.pub.bytes.size == 0)
+	if (status == TFP_OK && tfp_unpacked_was_cut(&cap.unpacked))
+		status = was_cut(err);
+	else if (status == TFP_OK && cap.pub.bytes.size == 0)
 		status = empty_file(err);
-	else if (status == TFP_OK && found == 0 && c.damage != TFP_PB_SOUND)
+	else if (status == TFP_OK && peek.found == 0 && peek.bad)
+		status = no_capture(&cap, peek.bad, damaged_inside, err);
+	else if (status == TFP_OK && peek.found == 0 && c.damage != TFP_PB_SOUND)
 		status = no_capture(&cap, c.damage_at, tfp_pb_damage_text(c.damage), err);
 	if (status != TFP_OK)
 		tfp_error_set_file(err, name);
@@ -381,6 +417,10 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 	void *value = NULL;
 	uint64_t heap_bytes = 0;
 	enum tfp_status status = kind->compute(capture, pool, &value, &heap_bytes, err);
+	if (status == TFP_OK && tfp_capture_was_cut(capture)) {
+		kind->free(value);
+		status = was_cut(err);
+	}
 
 	pthread_mutex_lock(&cap->lock);
 	if (status == TFP_OK) {

@@ -160,6 +160,11 @@ struct tfp_capture *tfp_capture_ref(struct tfp_capture *capture);
 /* Accepts NULL. */
 void tfp_capture_unref(struct tfp_capture *capture);
 
+/* Whether bytes were read that the file had lost since it was opened (another
+ * program cut it): what was computed since then means nothing. tfp_capture_open
+ * and tfp_capture_fact look themselves and give TFP_IO. */
+bool tfp_capture_was_cut(const struct tfp_capture *capture);
+
 /* A quick look: calls see() with every plane, its metadata read but not its
  * lines (line_count is 0). What it is given lives during the call. Stops when it
  * returns false. Same errors as tfp_capture_open, for what it reads. */

@@ -194,6 +194,12 @@ static void read_line(struct tfp_capture_parts *cap, const struct tfp_plane *pla
 			struct event e;
 			if (!tfp_pb_bytes(&c, &data, &size))
 				break;
+			if (n + s->bad_events == count) {
+				/* Not there when they were counted: somebody
+				 * writes to the file. */
+				tfp_pb_stop(&c, TFP_PB_LENGTH, start);
+				break;
+			}
 			if (!read_event(data, size, &e, &inside)) {
 				if (s->bad_events++ == 0) {
 					s->bad_event_at = inside.damage_at;

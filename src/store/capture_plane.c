@@ -201,6 +201,8 @@ void tfp_plane_read(void *context, size_t index)
 	event_metas[0].name = event_metas[0].display_name = (struct tfp_str){"", 0};
 	stat_metas[0].name = (struct tfp_str){"", 0};
 
+	/* What was not there when it was counted is left out: somebody writes to the
+	 * file while it is read. */
 	while (tfp_pb_next(&c, &tag)) {
 		struct tfp_span span, value;
 		struct tfp_str ignored;
@@ -215,7 +217,9 @@ void tfp_plane_read(void *context, size_t index)
 				plane->name = tfp_str(span.data, span.size);
 			break;
 		case BYTES(PLANE_LINES):
-			if (tfp_bytes_or_part(&c, &span, &cut)) {
+			if (plane->line_count == n.lines) {
+				tfp_pb_stop(&c, TFP_PB_LENGTH, c.at);
+			} else if (tfp_bytes_or_part(&c, &span, &cut)) {
 				s->line_states[plane->line_count].damage.cut = cut;
 				s->lines[plane->line_count++].message = span;
 			}
@@ -223,6 +227,10 @@ void tfp_plane_read(void *context, size_t index)
 		case BYTES(PLANE_EVENT_METADATA):
 			if (!tfp_pb_bytes(&c, &span.data, &span.size))
 				break;
+			if (events > n.event_metas) {
+				tfp_pb_stop(&c, TFP_PB_LENGTH, span.data);
+				break;
+			}
 			if (!read_entry(span, &key, &value) ||
 			    !read_meta(value, &event_metas[events].name,
 				       &event_metas[events].display_name)) {
@@ -235,6 +243,10 @@ void tfp_plane_read(void *context, size_t index)
 		case BYTES(PLANE_STAT_METADATA):
 			if (!tfp_pb_bytes(&c, &span.data, &span.size))
 				break;
+			if (stats > n.stat_metas) {
+				tfp_pb_stop(&c, TFP_PB_LENGTH, span.data);
+				break;
+			}
 			if (!read_entry(span, &key, &value) ||
 			    !read_meta(value, &stat_metas[stats].name, &ignored)) {
 				bad_metadata(s, span.data);

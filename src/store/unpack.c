@@ -128,6 +128,8 @@ enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			status = tfp_fail(err, TFP_BAD_INPUT, "not %s data",
 					  compression == TFP_GZIP ? "gzip" : "zstd");
 	}
+	if (status == TFP_OK && tfp_unpacked_was_cut(out))
+		status = tfp_fail(err, TFP_IO, "the file was cut while it was read");
 	tfp_mapped_file_release(&out->file);
 	if (status != TFP_OK) {
 		tfp_unpacked_release(out);
@@ -142,4 +144,9 @@ void tfp_unpacked_release(struct tfp_unpacked *u)
 		munmap((void *)(uintptr_t)u->data, u->room);
 	tfp_mapped_file_release(&u->file);
 	*u = (struct tfp_unpacked){0};
+}
+
+bool tfp_unpacked_was_cut(const struct tfp_unpacked *u)
+{
+	return tfp_mapped_file_was_cut(&u->file);
 }

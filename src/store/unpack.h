@@ -27,6 +27,9 @@ struct tfp_unpacked {
 enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   enum tfp_compression compression, uint64_t max_bytes,
 			   struct tfp_error *err) TFP_CHECK;
+/* As tfp_mapped_file_was_cut. A compressed file that is cut while it is unpacked
+ * fails to unpack. */
+bool tfp_unpacked_was_cut(const struct tfp_unpacked *u);
 /* Accepts zeroed memory. */
 void tfp_unpacked_release(struct tfp_unpacked *u);
 

@@ -130,15 +130,23 @@ size_t tfp_table_row_count(const struct tfp_table *t)
 
 /* ---- JSON ---- */
 
-/* The fewest significant digits that read back as the same number. */
+/* The fewest significant digits that read back as the same number; with an
+ * exponent outside 1e-4..1e15, as the peers do. */
 static void shortest(double value, char *out, size_t size)
 {
-	for (int digits = 15; digits < 17; digits++) {
+	int digits = 15;
+	do
 		snprintf(out, size, "%.*g", digits, value);
-		if (strtod(out, NULL) == value)
-			return;
-	}
-	snprintf(out, size, "%.17g", value);
+	while (strtod(out, NULL) != value && ++digits <= 17);
+	if (fabs(value) < 1e15)
+		return;
+	/* %g has no exponent yet where all the digits stand before the point. */
+	snprintf(out, size, "%.*e", digits - 1, value);
+	char *exponent = strchr(out, 'e'), *end = exponent;
+	while (end[-1] == '0')
+		end--;
+	end -= end[-1] == '.';
+	memmove(end, exponent, strlen(exponent) + 1);
 }
 
 void tfp_json_number(struct tfp_buf *out, double value)
@@ -155,7 +163,6 @@ void tfp_json_number(struct tfp_buf *out, double value)
 		return;
 	}
 	shortest(value, text, sizeof(text));
-	/* %g changes to the exponent below 1e-4 and from 1e15 on, as the peers do. */
 	tfp_buf_puts(out, text);
 }
 

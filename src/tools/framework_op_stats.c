@@ -286,6 +286,7 @@ out:
 
 struct wanted {
 	struct tfp_str name, type;
+	bool device;
 	const char *host;
 	struct tfp_instances all;
 };
@@ -303,11 +304,13 @@ static void visit(void *context, const struct tfp_plane *plane, const struct tfp
 		tfp_instances_add(&w->all, w->host, plane, line, event);
 }
 
-static enum tfp_status add_instances(struct wanted *w, struct tfp_capture *capture, bool device,
+static enum tfp_status add_instances(void *context, struct tfp_capture *capture, const char *host,
 				     struct tfp_pool *pool, struct tfp_error *err)
 {
+	struct wanted *w = context;
 	const struct tfp_hlo_modules *modules;
-	if (!device)
+	w->host = host;
+	if (!w->device)
 		return tfp_host_op_events(capture, visit, w, err);
 	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status == TFP_OK)
@@ -320,24 +323,14 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 {
 	const char *where = tfp_query_get(query, "where");
 	const char *type = tfp_query_get(query, "type"), *name = tfp_query_get(query, "name");
-	struct wanted w = {0};
 	if (!where || !name || !type ||
 	    (strcmp(where, "host") != 0 && strcmp(where, "device") != 0))
 		return tfp_fail(err, TFP_BAD_QUERY,
 				"where=host or where=device, type= and name= are needed");
-	w.name = (struct tfp_str){name, strlen(name)};
-	w.type = (struct tfp_str){type, strlen(type)};
-	enum tfp_status status = TFP_OK;
-	for (size_t h = 0; status == TFP_OK && h < session->host_count; h++) {
-		struct tfp_capture *capture;
-		w.host = session->hosts[h].host;
-		status = tfp_capture_cache_get(session->cache, &session->hosts[h], &capture, err);
-		if (status != TFP_OK)
-			break;
-		status = add_instances(&w, capture, strcmp(where, "device") == 0, session->pool,
-				       err);
-		tfp_capture_unref(capture);
-	}
+	struct wanted w = {.name = {name, strlen(name)},
+			   .type = {type, strlen(type)},
+			   .device = strcmp(where, "device") == 0};
+	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);
 	if (status == TFP_OK)
 		status = tfp_instances_write(&w.all, json, err);
 	tfp_instances_release(&w.all);

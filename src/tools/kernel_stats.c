@@ -91,17 +91,36 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 	return status;
 }
 
-static bool wanted(const char *text, struct tfp_str s)
+/* ---- instances ---- */
+
+struct wanted {
+	const char *kernel, *name; /* NULL: any */
+	struct tfp_instances all;
+};
+
+static bool matches(const char *text, struct tfp_str s)
 {
 	return !text || tfp_str_equal(s, text);
 }
 
-static enum tfp_status add_instances(struct tfp_instances *all, const char *host,
-				     const struct tfp_capture *capture,
-				     const struct tfp_hlo_modules *modules, const char *kernel,
-				     const char *name, struct tfp_error *err)
+static void add_line(struct wanted *w, const struct tfp_gpu_reader *reader,
+		     const struct tfp_line *line, const char *host)
 {
-	enum tfp_status status = TFP_OK;
+	for (size_t i = 0; i < line->event_count; i++) {
+		struct tfp_gpu_event e;
+		struct tfp_kernel k;
+		tfp_gpu_event_read(reader, line, i, &e);
+		if (matches(w->kernel, e.name) && tfp_kernel_of_event(&e, &k) &&
+		    matches(w->name, k.op_name))
+			tfp_instances_add(&w->all, host, reader->plane, line, i);
+	}
+}
+
+static enum tfp_status add_instances(void *context, struct tfp_capture *capture, const char *host,
+				     struct tfp_pool *pool, struct tfp_error *err)
+{
+	const struct tfp_hlo_modules *modules;
+	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	for (size_t p = 0; status == TFP_OK && p < capture->plane_count; p++) {
 		const struct tfp_plane *plane = &capture->planes[p];
 		struct tfp_gpu_reader reader;
@@ -109,17 +128,8 @@ static enum tfp_status add_instances(struct tfp_instances *all, const char *host
 			continue;
 		status = tfp_gpu_reader_init(&reader, plane, modules, err);
 		for (size_t l = 0; status == TFP_OK && l < plane->line_count; l++) {
-			const struct tfp_line *line = &plane->lines[l];
-			if (tfp_line_is_derived(line))
-				continue;
-			for (size_t i = 0; i < line->event_count; i++) {
-				struct tfp_gpu_event e;
-				struct tfp_kernel k;
-				tfp_gpu_event_read(&reader, line, i, &e);
-				if (wanted(kernel, e.name) && tfp_kernel_of_event(&e, &k) &&
-				    wanted(name, k.op_name))
-					tfp_instances_add(all, host, plane, line, i);
-			}
+			if (!tfp_line_is_derived(&plane->lines[l]))
+				add_line(context, &reader, &plane->lines[l], host);
 		}
 		tfp_gpu_reader_release(&reader);
 	}
@@ -129,26 +139,14 @@ static enum tfp_status add_instances(struct tfp_instances *all, const char *host
 static enum tfp_status instances(const struct tfp_session *session, const struct tfp_query *query,
 				 struct tfp_buf *json, struct tfp_error *err)
 {
-	const char *kernel = tfp_query_get(query, "kernel"), *name = tfp_query_get(query, "name");
-	struct tfp_instances all = {0};
-	enum tfp_status status = TFP_OK;
-	if (!kernel && !name)
+	struct wanted w = {.kernel = tfp_query_get(query, "kernel"),
+			   .name = tfp_query_get(query, "name")};
+	if (!w.kernel && !w.name)
 		return tfp_fail(err, TFP_BAD_QUERY, "kernel= or name= is needed");
-	for (size_t h = 0; status == TFP_OK && h < session->host_count; h++) {
-		const struct tfp_hlo_modules *modules;
-		struct tfp_capture *capture;
-		status = tfp_capture_cache_get(session->cache, &session->hosts[h], &capture, err);
-		if (status != TFP_OK)
-			break;
-		status = tfp_hlo_modules_get(capture, session->pool, &modules, err);
-		if (status == TFP_OK)
-			status = add_instances(&all, session->hosts[h].host, capture, modules,
-					       kernel, name, err);
-		tfp_capture_unref(capture);
-	}
+	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);
 	if (status == TFP_OK)
-		status = tfp_instances_write(&all, json, err);
-	tfp_instances_release(&all);
+		status = tfp_instances_write(&w.all, json, err);
+	tfp_instances_release(&w.all);
 	return status;
 }
 

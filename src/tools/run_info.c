@@ -1,5 +1,6 @@
 #include "tools/run_info.h"
 
+#include "analysis/hlo_modules.h"
 #include "analysis/run_env.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
@@ -221,13 +222,14 @@ enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *
 			       struct tfp_run_traits *traits, struct tfp_error *err)
 {
 	struct run_looks r;
-	*traits = (struct tfp_run_traits){0};
+	*traits = (struct tfp_run_traits){.unreadable = true};
 	enum tfp_status status = run_looks_init(&r, info, run, err);
 	if (status != TFP_OK)
 		return status;
 	for (size_t i = 0; i < run->host_count; i++) {
 		if (r.errors[i].status != TFP_OK)
 			continue;
+		traits->unreadable = false;
 		traits->gpu_planes += r.looks[i].traits.gpu_planes;
 		traits->tpu_planes += r.looks[i].traits.tpu_planes;
 		traits->host_planes += r.looks[i].traits.host_planes;
@@ -505,7 +507,7 @@ enum tfp_status tfp_run_tools_json(struct tfp_run_info *info, const struct tfp_r
 		return status;
 	json_t *names = json_array();
 	for (size_t i = 0; i < tfp_tool_count; i++) {
-		if (!tfp_tools[i]->reason || !tfp_tools[i]->reason(&traits))
+		if (!traits.unreadable && !tfp_tool_reason(tfp_tools[i], &traits))
 			json_array_append_new(names, json_string(tfp_tools[i]->name));
 	}
 	return write_json(names, json, err);
@@ -523,7 +525,7 @@ enum tfp_status tfp_tools_json(struct tfp_run_info *info, const struct tfp_run *
 	json_t *tools = json_array();
 	for (size_t i = 0; i < tfp_tool_count; i++) {
 		const struct tfp_tool *tool = tfp_tools[i];
-		const char *reason = run && tool->reason ? tool->reason(&traits) : NULL;
+		const char *reason = run ? tfp_tool_reason(tool, &traits) : NULL;
 		json_t *object = json_pack("{s:s, s:s, s:s, s:b, s:o}", "name", tool->name, "title",
 					   tool->title, "summary", tool->summary, "available",
 					   (int)(reason == NULL), "reason", text_or_null(reason));
@@ -547,15 +549,19 @@ struct opened {
 	const struct tfp_session *session;
 	struct tfp_capture **captures; /* NULL where the file is no capture */
 	struct tfp_error *errors;
+	size_t *broken_modules;
 };
 
 static void open_host(void *context, size_t i)
 {
 	struct opened *o = context;
+	const struct tfp_hlo_modules *modules;
 	tfp_error_init(&o->errors[i]);
 	if (tfp_capture_cache_get(o->session->cache, &o->session->hosts[i], &o->captures[i],
 				  &o->errors[i]) != TFP_OK)
 		o->captures[i] = NULL;
+	else if (tfp_hlo_modules_get(o->captures[i], NULL, &modules, NULL) == TFP_OK)
+		o->broken_modules[i] = modules->broken;
 }
 
 static void opened_release(struct opened *o)
@@ -564,6 +570,7 @@ static void opened_release(struct opened *o)
 		tfp_capture_unref(o->captures[i]);
 	tfp_free(o->captures);
 	tfp_free(o->errors);
+	tfp_free(o->broken_modules);
 }
 
 static enum tfp_status opened_init(struct opened *o, const struct tfp_session *session,
@@ -573,8 +580,9 @@ static enum tfp_status opened_init(struct opened *o, const struct tfp_session *s
 		.session = session,
 		.captures = tfp_calloc(session->host_count, sizeof(struct tfp_capture *)),
 		.errors = tfp_calloc(session->host_count, sizeof(*o->errors)),
+		.broken_modules = tfp_calloc(session->host_count, sizeof(*o->broken_modules)),
 	};
-	if (!o->captures || !o->errors) {
+	if (!o->captures || !o->errors || !o->broken_modules) {
 		opened_release(o);
 		return no_memory(err);
 	}
@@ -644,6 +652,29 @@ static struct tfp_str str(const char *t)
 	return (struct tfp_str){t, strlen(t)};
 }
 
+/* What to do about things that profilers write into captures. */
+static struct tfp_str known_hint(struct tfp_str message)
+{
+	static const char *const hints[][2] = {
+		{"libcupti",
+		 "put CUPTI's folder (extras/CUPTI/lib64 of CUDA) on LD_LIBRARY_PATH and "
+		 "profile again; only GPU events are missing"},
+		{"INSUFFICIENT_PRIVILEGES", "allow all users to profile the GPU "
+					    "(NVreg_RestrictProfilingToAdminUsers=0 for the "
+					    "nvidia module) or profile as root"},
+		{"MULTIPLE_SUBSCRIBERS",
+		 "another profiler of the GPU is running (nsys, ncu, DCGM): "
+		 "stop it and profile again"},
+		{"dropped", "the profiler had no room for all events: profile a shorter time"},
+	};
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		if (message.size &&
+		    memmem(message.data, message.size, hints[i][0], strlen(hints[i][0])))
+			return str(hints[i][1]);
+	}
+	return str("");
+}
+
 static void each_finding(const struct opened *o, void (*see)(void *context, struct finding finding),
 			 void *context)
 {
@@ -663,13 +694,28 @@ static void each_finding(const struct opened *o, void (*see)(void *context, stru
 			see(context, (struct finding){d->severity, host, str(d->message),
 						      str(d->hint), d->offset});
 		}
+		if (o->broken_modules[i]) {
+			char text[96];
+			int n = snprintf(text, sizeof(text),
+					 "%zu HLO modules of the capture could not be read",
+					 o->broken_modules[i]);
+			see(context,
+			    (struct finding){TFP_WARNING,
+					     host,
+					     {text, (size_t)n},
+					     str("their ops are shown under the names that "
+						 "the events have"),
+					     TFP_NO_OFFSET});
+		}
 		for (size_t j = 0; j < c->error_count; j++) {
 			f.message = c->errors[j];
+			f.hint = known_hint(f.message);
 			see(context, f);
 		}
 		f.severity = TFP_WARNING;
 		for (size_t j = 0; j < c->warning_count; j++) {
 			f.message = c->warnings[j];
+			f.hint = known_hint(f.message);
 			see(context, f);
 		}
 	}

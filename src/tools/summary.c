@@ -22,3 +22,27 @@ enum tfp_status tfp_session_summary(const struct tfp_session *session, struct tf
 	}
 	return added ? TFP_OK : status;
 }
+
+enum tfp_status tfp_session_each(const struct tfp_session *session,
+				 enum tfp_status (*visit)(void *context,
+							  struct tfp_capture *capture,
+							  const char *host, struct tfp_pool *pool,
+							  struct tfp_error *err),
+				 void *context, struct tfp_error *err)
+{
+	enum tfp_status status = TFP_OK;
+	for (size_t h = 0; status == TFP_OK && h < session->host_count; h++) {
+		struct tfp_capture *capture;
+		const struct tfp_capture_file *file = &session->hosts[h];
+		status = tfp_capture_cache_get(session->cache, file, &capture, err);
+		if (status != TFP_OK)
+			break;
+		status = visit(context, capture, file->host, session->pool, err);
+		if (status == TFP_OK && tfp_capture_was_cut(capture)) {
+			status = tfp_fail(err, TFP_IO, "the file was cut while it was read");
+			tfp_error_set_file(err, file->path);
+		}
+		tfp_capture_unref(capture);
+	}
+	return status;
+}

@@ -92,3 +92,8 @@ enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp
 	tfp_table_write_csv(&answer->tables[0], out);
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
 }
+
+const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)
+{
+	return tool->reason && !traits->unreadable ? tool->reason(traits) : NULL;
+}

@@ -58,6 +58,7 @@ enum tfp_host_scope {
 /* What a run holds, from a quick look at its files. */
 struct tfp_run_traits {
 	size_t gpu_planes, tpu_planes, host_planes;
+	bool unreadable; /* no file of the run could be read */
 };
 
 struct tfp_tool {
@@ -84,6 +85,10 @@ struct tfp_tool {
 /* In the order of the page's navigation. */
 extern const struct tfp_tool *const tfp_tools[];
 extern const size_t tfp_tool_count;
+
+/* Why the tool has nothing to show, or NULL. A run that cannot be read is no reason:
+ * asked, the tool answers with the error. */
+const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits);
 
 /* By name or alias; a trailing '^' (an old form of XProf's) is ignored. NULL when
  * there is none. */

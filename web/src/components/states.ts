@@ -2,6 +2,7 @@
 
 import { ApiError } from '../core/api';
 import { fill, h, icon, type Child } from '../core/dom';
+import { sentence } from '../core/format';
 
 export function iconButton(glyph: Parameters<typeof icon>[0], label: string, onClick: () => void): HTMLButtonElement {
   return h('button', { class: 'icon', type: 'button', 'aria-label': label, title: label, on: { click: onClick } }, icon(glyph));
@@ -62,8 +63,8 @@ export function errorState(error: unknown, retry: () => void): HTMLElement {
   for (const [key, value] of facts) list.append(h('dt', {}, key), h('dd', {}, value));
   return h('div', { class: 'state failed', role: 'alert' },
     h('h2', {}, 'This could not be shown'),
-    h('p', {}, known.message),
-    known.hint !== null && h('p', { class: 'soft' }, known.hint),
+    h('p', {}, sentence(known.message)),
+    known.hint !== null && h('p', { class: 'soft' }, sentence(known.hint)),
     list,
     h('p', { class: 'acts' }, button('Try again', retry), copyButton('Copy details', () => details)));
 }

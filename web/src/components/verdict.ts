@@ -2,7 +2,7 @@
 
 import type { Diagnostic } from '../core/api';
 import { h } from '../core/dom';
-import { exact, plural } from '../core/format';
+import { exact, plural, sentence } from '../core/format';
 
 const ORDER = { error: 0, warning: 1, info: 2 } as const;
 const WORD = { error: 'Error', warning: 'Warning', info: 'Note' } as const;
@@ -13,9 +13,9 @@ function entry(diagnostic: Diagnostic): HTMLElement {
     h('b', {}, WORD[diagnostic.severity]),
     h('span', {},
       host !== null && host !== undefined && host !== '' && h('code', {}, `${host}: `),
-      diagnostic.message,
-      offset !== null && offset !== undefined && h('span', { class: 'soft' }, ` (byte ${exact(offset)})`),
-      hint !== null && hint !== undefined && h('span', { class: 'soft' }, ` ${hint}`)));
+      sentence(diagnostic.message),
+      offset !== null && offset !== undefined && h('span', { class: 'soft' }, ` Byte ${exact(offset)}.`),
+      hint !== null && hint !== undefined && h('span', { class: 'soft' }, ` ${sentence(hint)}`)));
 }
 
 /** Two are shown as they are; more fold into one line under the worst of them. */

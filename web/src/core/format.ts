@@ -123,3 +123,9 @@ export function ago(date: Date, now: Date): string {
   if (days < 730) return `${Math.floor(days / 30.44)} months ago`;
   return `${Math.floor(days / 365.25)} years ago`;
 }
+
+/** A message of the server, which begins small and has no full stop, as a sentence. */
+export function sentence(text: string): string {
+  const first = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?)]$/.test(first) ? first : `${first}.`;
+}

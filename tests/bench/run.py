@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The benchmarks: makes the captures, measures, prints ratios within one run.
+
+usage: run.py load SIZE --synth PATH --bench PATH --work DIR
+       run.py start      --synth PATH --server PATH --work DIR
+       run.py list       --synth PATH --server PATH --work DIR
+
+load   reading a capture of SIZE (100M, 1G), against a bare scan of its bytes
+start  from the start of the process to the first answer, 100 runs in the logdir
+list   /run_list with 10,000 runs, first and again
+
+Times are for orientation, machines differ; the ratios are what the goals are
+about. Nothing here fails because a machine is slow.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+
+
+def capture(args, size):
+    """A capture of that size, made once and kept."""
+    folder = os.path.join(args.work, size)
+    found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files]
+    if not found:
+        subprocess.run([args.synth, "--size", size, "-o", folder], check=True)
+        found = [os.path.join(d, f) for d, _, files in os.walk(folder) for f in files]
+    return found[0]
+
+
+def load(args):
+    runs = "3" if args.size.endswith("G") else "7"
+    subprocess.run([args.bench, capture(args, args.size), runs], check=True)
+    print("goals: load on one thread at most 3 x, faster with two; first answer at most 5 x;"
+          " peak heap at most 1 x the file")
+
+
+def logdir(args, runs):
+    """That many runs which share one small capture by hard links."""
+    folder = os.path.join(args.work, f"runs-{runs}")
+    if os.path.isdir(folder):
+        return folder
+    seed = os.path.join(args.work, "seed")
+    shutil.rmtree(seed, ignore_errors=True)
+    subprocess.run([args.synth, "--steps", "2", "--events-per-step", "500", "-o", seed], check=True)
+    (file,) = [os.path.join(d, f) for d, _, files in os.walk(seed) for f in files]
+    for i in range(runs):
+        run = os.path.join(folder, f"experiment_{i % 100}", "plugins", "profile", f"run_{i:05}")
+        os.makedirs(run)
+        os.link(file, os.path.join(run, os.path.basename(file)))
+    return folder
+
+
+class Server:
+    def __init__(self, args, folder):
+        self.begun = time.perf_counter()
+        self.process = subprocess.Popen(
+            [args.server, "--logdir", folder, "--port", "0"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        self.url = re.search(r"http://\S+/", line).group(0)
+
+    def get(self, path):
+        begun = time.perf_counter()
+        with urllib.request.urlopen(self.url + path) as reply:
+            body = reply.read()
+        return time.perf_counter() - begun, len(body)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def start(args):
+    folder = logdir(args, 100)
+    times = []
+    for _ in range(15):
+        with Server(args, folder) as server:
+            server.get("runs")
+            times.append((time.perf_counter() - server.begun) * 1e3)
+    print(f"start to first answer, 100 runs: best {min(times):.1f} ms,"
+          f" median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms (goal: 50 ms)")
+
+
+def listing(args):
+    folder = logdir(args, 10000)
+    with Server(args, folder) as server:
+        first, size = server.get("run_list")
+        again = min(server.get("run_list")[0] for _ in range(5))
+    print(f"list of 10,000 runs, {size / 1e6:.1f} MB: first {first * 1e3:.0f} ms,"
+          f" again {again * 1e3:.0f} ms (goal: well under a second)")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=["load", "start", "list"])
+    parser.add_argument("size", nargs="?", default="100M")
+    parser.add_argument("--synth", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--bench")
+    parser.add_argument("--server")
+    args = parser.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    {"load": load, "start": start, "list": listing}[args.what](args)
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""The command line: the same answers as the server's, readable ones, and errors."""
+
+import json
+import os
+import subprocess
+
+import support
+from support import Case, SharedServerCase, captures, run_cli, write
+
+
+class SameAsServer(SharedServerCase):
+    def cli(self, *args):
+        done = run_cli(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_tools(self):
+        for run in ("one", "train/many"):
+            for tag in ("framework_op_stats", "kernel_stats", "tf_stats"):
+                with self.subTest(run=run, tag=tag):
+                    query = "?run=%s&tag=%s" % (run, tag)
+                    args = (tag, self.logdir, "--run", run)
+                    self.assertEqual(self.cli(*args, "--format", "json"),
+                                     self.get("/data" + query).body)
+                    self.assertEqual(self.cli(*args, "--format=json", "--limit", "3"),
+                                     self.get("/data" + query + "&limit=3").body)
+                    self.assertEqual(self.cli(*args, "-f", "csv"),
+                                     self.get("/data_csv" + query).body)
+
+    def test_hosts(self):
+        self.assertEqual(
+            self.cli("kernel_stats", self.logdir, "-r", "train/many", "-H", "worker-02", "-fjson"),
+            self.get("/data?run=train/many&tag=kernel_stats&host=worker-02").body)
+
+    def test_paths(self):
+        body = self.get("/data?run=one&tag=kernel_stats").body
+        run = os.path.join(self.logdir, "plugins/profile/one")
+        for path in (run, os.path.join(run, "solo.xplane.pb")):
+            self.assertEqual(self.cli("kernel_stats", path, "-f", "json"), body)
+
+    def test_ls(self):
+        self.assertEqual(self.cli("ls", self.logdir, "-f", "json"), self.get("/run_list").body)
+
+
+class Reading(Case):
+    def setUp(self):
+        super().setUp()
+        self.put_run("plugins/profile/a")
+        self.put_run("plugins/profile/b", hosts=3)
+        os.utime(self.path("plugins/profile/a/worker-00.xplane.pb"), (2e9, 2e9))
+
+    def lines(self, *args):
+        done = run_cli(*args, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.splitlines()
+
+    def test_ls(self):
+        lines = self.lines("ls", self.folder)
+        self.assertEqual(lines[0].split(), ["run", "hosts", "bytes", "modified", "names"])
+        self.assertEqual([l.split()[0] for l in lines[1:]], ["a", "b"])
+
+    def test_info(self):
+        lines = self.lines("info", self.folder)
+        self.assertIn("/host:CPU", "".join(lines))
+        tables = json.loads(run_cli("info", self.folder, "-f", "json").stdout)
+        ids = [c["id"] for c in tables[0]["cols"]]
+        for row in tables[0]["rows"]:
+            plane = dict(zip(ids, (c["v"] for c in row["c"])))
+            self.assertTrue(plane["plane"])
+        self.assertEqual(tables[1]["rows"], [])
+
+    def test_info_of_a_damaged_file(self):
+        with open(captures()[0], "rb") as f:
+            data = f.read()
+        write(self.path("cut.xplane.pb"), data[: len(data) * 2 // 3])
+        self.assertIn("warning", run_cli("info", self.path("cut.xplane.pb"), text=True).stdout)
+        write(self.path("bad.xplane.pb"), b"nonsense")
+        done = run_cli("info", self.path("bad.xplane.pb"), text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bad.xplane.pb: ", done.stderr)
+
+    def test_the_newest_run(self):
+        done = run_cli("kernel_stats", self.folder, "-f", "json")
+        self.assertIn(b"newest of 2 runs: a", done.stderr)
+        named = run_cli("kernel_stats", self.folder, "-r", "a", "-f", "json")
+        self.assertEqual((named.stdout, named.stderr), (done.stdout, b""))
+
+    def test_tables(self):
+        lines = self.lines("kernel_stats", self.folder, "-r", "b", "-n", "5")
+        self.assertEqual(lines[0].split()[0], "rank")
+        self.assertEqual([l.split()[0] for l in lines[1:6]], list("12345"))
+        lines = self.lines("kernel_stats", self.folder, "-r", "b")
+        self.assertTrue(lines[-1].startswith("... and "))
+
+    def test_width(self):
+        for width in (20, 60, 80, 100, 137):
+            lines = self.lines("kernel_stats", self.folder, "-r", "b", "-w", str(width), "-n", "5")
+            self.assertLessEqual(max(map(len, lines[:-1])), width)
+            self.assertIn("more column", lines[-1])
+        self.assertEqual(self.lines("kernel_stats", self.folder, "-r", "b", "-w", "0"),
+                         self.lines("kernel_stats", self.folder, "-r", "b"))
+
+    def test_terminal_width(self):
+        try:
+            import fcntl, pty, struct, termios
+        except ImportError:
+            self.skipTest("no terminals")
+        parent, child = pty.openpty()
+        fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
+        subprocess.run([support.CLI, "kernel_stats", self.folder, "-r", "b", "-n", "5"],
+                       stdout=child, check=True, timeout=20)
+        os.close(child)
+        data = b""
+        try:
+            while piece := os.read(parent, 65536):
+                data += piece
+        except OSError:
+            pass
+        os.close(parent)
+        lines = data.decode().splitlines()
+        self.assertLessEqual(max(map(len, lines)), 90)
+
+    def test_tools(self):
+        names = [l.split()[0] for l in self.lines("tools") if not l.startswith(" ")]
+        self.assertEqual(names, [tool["name"] for tool in self.serve().json("/tools")])
+
+    def test_help_and_version(self):
+        self.assertTrue(all(len(l) <= 80 for l in self.lines("--help")))
+        self.assertRegex(self.lines("--version")[0], r"^tfprof \d+\.\d+\.\d+$")
+
+    def test_broken_pipe(self):
+        done = subprocess.Popen([support.CLI, "kernel_stats", self.folder, "-r", "b", "-f", "csv"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done.stdout.close()
+        self.assertEqual(done.stderr.read(), b"")
+        done.stderr.close()
+        self.assertEqual(done.wait(20), 0)
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([support.CLI, "kernel_stats", self.folder, "-r", "a"],
+                                  stdout=full, stderr=subprocess.PIPE, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"cannot write", done.stderr)
+
+
+class Errors(Case):
+    def test_usage(self):
+        for args in ((), ("nonsense", "."), ("ls",), ("ls", "a", "b"), ("kernel_stats",),
+                     ("kernel_stats", ".", "--format", "xml"), ("ls", ".", "--limit", "x"),
+                     ("ls", ".", "--width", "-1"), ("ls", ".", "--nonsense"), ("tools", "x")):
+            with self.subTest(args=args):
+                done = run_cli(*args)
+                self.assertEqual((done.returncode, done.stdout), (2, b""))
+                self.assertIn(b"--help", done.stderr)
+
+    def test_failures(self):
+        os.makedirs(self.path("empty"))
+        self.put_run("plugins/profile/a")
+        for args in (("ls", self.path("none")), ("ls", self.path("empty")),
+                     ("info", self.path("empty")), ("kernel_stats", self.folder, "-r", "none"),
+                     ("kernel_stats", self.folder, "-H", "none")):
+            with self.subTest(args=args):
+                done = run_cli(*args)
+                self.assertEqual((done.returncode, done.stdout), (1, b""))
+                self.assertTrue(done.stderr.splitlines()[-1].startswith(b"tfprof: "))

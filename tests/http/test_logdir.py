@@ -1,0 +1,359 @@
+"""What a directory may look like, and how it may change under the server."""
+
+import os
+import shutil
+import threading
+import time
+
+from support import Case, captures, put, write
+
+
+class Kinds(Case):
+    """Everything that may be given as DIR."""
+
+    def runs(self, *parts, args=()):
+        return self.serve(*args, self.path(*parts)).json("/runs")
+
+    def usable(self, server, run):
+        return server.get("/data", run=run, tag="kernel_stats").status == 200
+
+    def test_log_directory(self):
+        self.put_run("plugins/profile/b")
+        self.put_run("plugins/profile/a")
+        self.put_run("train/x/plugins/profile/c")
+        self.assertEqual(self.runs(), ["train/x/c", "b", "a"])
+
+    def test_plugins_folders(self):
+        self.put_run("logs/plugins/profile/b")
+        self.put_run("logs/plugins/profile/a")
+        self.assertEqual(self.runs("logs/plugins/profile"), ["b", "a"])
+        self.assertEqual(self.runs("logs/plugins"), ["b", "a"])
+        self.assertEqual(self.runs("logs"), ["b", "a"])
+        self.assertEqual(self.runs("logs/plugins/profile/b/"), ["b"])
+
+    def test_one_file(self):
+        self.put_run("logs/plugins/profile/b", hosts=3)
+        server = self.serve(self.path("logs/plugins/profile/b/worker-01.xplane.pb"))
+        self.assertEqual(server.json("/runs"), ["b"])
+        self.assertEqual(server.json("/run_list")["runs"][0]["hosts"], ["worker-01"])
+        self.assertTrue(self.usable(server, "b"))
+
+    def test_one_file_of_any_name(self):
+        put(captures()[0], self.path("some.file"))
+        put(captures()[0], self.path("h.xplane.pb.gz"))
+        server = self.serve(self.path("some.file"))
+        self.assertEqual(server.json("/runs"), ["some.file"])
+        self.assertTrue(self.usable(server, "some.file"))
+        server = self.serve(self.path("h.xplane.pb.gz"))
+        self.assertEqual(server.json("/runs"), ["h"])
+        self.assertTrue(self.usable(server, "h"))
+
+    def test_loose_captures(self):
+        self.put_run("stuff")
+        self.put_run("stuff/deep/er")
+        self.assertEqual(self.runs("stuff"), ["stuff", "deep/er"])
+        self.assertEqual(self.runs(), ["stuff/deep/er", "stuff"])
+
+    def test_names_stay_unique(self):
+        self.put_run("plugins/profile/a")
+        self.put_run("a")
+        self.put_run("a/plugins/profile/b")
+        self.put_run("a/b")
+        server = self.serve()
+        runs = server.json("/runs")
+        self.assertEqual(len(set(runs)), 4)
+        self.assertIn("a", runs)
+        self.assertIn("a/b", runs)
+        for run in runs:
+            self.assertTrue(self.usable(server, run), run)
+
+    def test_compressed(self):
+        self.put_run("plugins/profile/gz", suffix=".gz")
+        server = self.serve()
+        self.assertEqual(server.json("/run_info", run="gz")["hosts"][0]["compression"], "gzip")
+        self.put_run("plain/plugins/profile/gz")
+        other = self.serve(self.path("plain"))
+        query = "/data?run=gz&tag=kernel_stats"
+        self.assertEqual(server.get(query).body, other.get(query).body)
+
+    def test_plain_before_compressed(self):
+        self.put_run("plugins/profile/r")
+        self.put_run("plugins/profile/r", suffix=".gz")
+        got = self.serve().json("/run_list")
+        self.assertEqual(got["runs"][0]["files"], 1)
+        self.assertIn("not used", "".join(got["notes"]))
+
+    def test_file_without_host(self):
+        put(captures()[0], self.path("plugins/profile/a/xplane.pb"))
+        put(captures()[0], self.path("plugins/profile/b/xplane.pb"))
+        put(captures()[0], self.path("plugins/profile/b/localhost.xplane.pb"))
+        server = self.serve()
+        for run in server.json("/run_list")["runs"]:
+            self.assertEqual(run["hosts"], ["localhost"])
+        host = server.json("/run_info", run="b")["hosts"][0]
+        self.assertEqual(host["file"], "localhost.xplane.pb")
+
+    def test_files_that_are_no_captures(self):
+        self.put_run("plugins/profile/r")
+        for name in ("ALL_HOSTS.op_stats_v2.pb", "worker-00.op_stats_v2.pb", "m(1).hlo_proto.pb",
+                     "worker-00.SSTABLE", ".cached_tools.json", "cache_version.txt",
+                     "worker-01.xplane.pb.tmp", ".worker-02.xplane.pb", "w.xplane.pb.123.tmp",
+                     "notxplane.pb", "w.xplane.pbx", "w.xplane.riegeli", ".xplane.pb"):
+            write(self.path("plugins/profile/r", name), b"x")
+        os.makedirs(self.path("plugins/profile/r/d.xplane.pb"))
+        os.mkfifo(self.path("plugins/profile/r/fifo.xplane.pb"))
+        self.assertEqual(self.serve().json("/run_list")["runs"][0]["hosts"], ["worker-00"])
+
+    def test_hidden_folders(self):
+        self.put_run("plugins/profile/.hidden")
+        self.put_run(".git/plugins/profile/a")
+        self.put_run("node_modules/plugins/profile/a")
+        self.put_run("plugins/profile/seen")
+        self.assertEqual(self.runs(), ["seen"])
+
+    def test_names_of_any_bytes(self):
+        for name in (b"caf\xc3\xa9", b"\xff\xfe", b'a"b<c>&', b"new\nline", b"50%", b"a b+c"):
+            folder = os.fsencode(self.folder) + b"/plugins/profile/" + name
+            os.makedirs(folder)
+            shutil.copy(captures()[0], folder + b"/h\xf0.xplane.pb")
+        server = self.serve()
+        runs = server.json("/runs")
+        self.assertEqual(len(runs), 6)
+        for run in runs:
+            self.assertTrue(self.usable(server, run), run)
+            self.assertEqual(server.json("/run_info", run=run)["hosts"][0]["host"], "h\ufffd")
+
+    def test_deep_trees(self):
+        self.put_run("/".join(["d"] * 60) + "/plugins/profile/ok")
+        os.makedirs(self.path("x", "/".join(["d"] * 80)))
+        put(captures()[0], self.path("x", "/".join(["d"] * 80), "h.xplane.pb"))
+        got = self.serve().json("/run_list")
+        self.assertEqual(len(got["runs"]), 1)
+        self.assertTrue(got["searched"]["truncated"])
+        self.assertIn("deep", "".join(got["notes"]))
+
+    def test_many_runs(self):
+        source = captures()[0]
+        for i in range(10000):
+            folder = self.path("plugins/profile/run%05d" % i)
+            os.makedirs(folder)
+            os.link(source, folder + "/h.xplane.pb")
+        server = self.serve()
+        runs = server.json("/runs")
+        self.assertEqual(runs, ["run%05d" % i for i in range(9999, -1, -1)])
+        self.assertEqual(len(server.json("/run_list")["runs"]), 10000)
+        self.assertTrue(self.usable(server, "run04711"))
+
+
+class Links(Case):
+    def setUp(self):
+        super().setUp()
+        self.put_run("outside/plugins/profile/secret")
+        self.put_run("logs/plugins/profile/real")
+        self.out = self.path("outside/plugins/profile/secret")
+        self.logs = self.path("logs")
+
+    def link(self, target, *name):
+        os.makedirs(os.path.dirname(self.path("logs", *name)), exist_ok=True)
+        os.symlink(target, self.path("logs", *name))
+
+    def test_out_is_not_followed(self):
+        self.link(self.out, "plugins/profile/out")
+        self.link("../../../../outside/plugins/profile/secret/worker-00.xplane.pb",
+                  "plugins/profile/file/h.xplane.pb")
+        self.link(self.path("outside"), "all")
+        server = self.serve(self.logs)
+        got = server.json("/run_list")
+        self.assertEqual([r["run"] for r in got["runs"]], ["real"])
+        notes = "\n".join(got["notes"])
+        for name in ("plugins/profile/out", "plugins/profile/file/h.xplane.pb", "all"):
+            self.assertIn(name + ": a link that leads out", notes)
+
+    def test_out_when_asked_for(self):
+        self.link(self.out, "plugins/profile/out")
+        self.link(self.path("outside"), "all")
+        server = self.serve("--follow-symlinks", self.logs)
+        self.assertIn("real", server.json("/runs"))
+        self.assertEqual(len(server.json("/runs")), 2)  # one folder, two ways: listed once
+        for run in server.json("/runs"):
+            self.assertEqual(server.get("/data", run=run, tag="kernel_stats").status, 200)
+
+    def test_inside(self):
+        target = self.path("logs/plugins/profile/real/worker-00.xplane.pb")
+        self.link(target, "plugins/profile/absolute/a.xplane.pb")
+        self.link("../real/worker-00.xplane.pb", "plugins/profile/relative/r.xplane.pb")
+        self.link("../../plugins", "plugins/profile/loop")
+        server = self.serve(self.logs)
+        self.assertEqual(server.json("/runs"), ["relative", "real", "absolute"])
+        for run in server.json("/runs"):
+            self.assertEqual(server.get("/data", run=run, tag="kernel_stats").status, 200, run)
+
+    def test_circles(self):
+        self.link(".", "self")
+        self.link("..", "up")
+        self.link("loop", "loop")
+        self.link("nowhere", "plugins/profile/real/broken.xplane.pb")
+        for args in ((), ("--follow-symlinks",)):
+            got = self.serve(*args, self.logs).json("/run_list")
+            runs = [r["run"] for r in got["runs"]]
+            self.assertIn("real", runs)
+            self.assertEqual(len(runs), 2 if args else 1)
+            self.assertIn("broken.xplane.pb", "".join(got["notes"]))
+
+    def test_a_file_that_becomes_a_link_out(self):
+        server = self.serve(self.logs)
+        self.assertEqual(server.json("/runs"), ["real"])
+        path = self.path("logs/plugins/profile/real/worker-00.xplane.pb")
+        os.remove(path)
+        os.symlink(self.out + "/worker-00.xplane.pb", path)
+        # The list may be a second old, opening must refuse all the same.
+        self.assertEqual(server.get("/data?run=real&tag=kernel_stats").status, 404)
+
+    def test_a_folder_that_becomes_a_link_out(self):
+        server = self.serve(self.logs)
+        self.assertEqual(server.json("/runs"), ["real"])
+        os.rename(self.path("logs/plugins/profile/real"), self.path("logs/plugins/profile/old"))
+        os.symlink(self.out, self.path("logs/plugins/profile/real"))
+        self.assertEqual(server.get("/data?run=real&tag=kernel_stats").status, 404)
+
+    def test_the_directory_itself_may_be_a_link(self):
+        os.symlink("logs", self.path("alias"))
+        server = self.serve(self.path("alias"))
+        self.assertEqual(server.json("/runs"), ["real"])
+        self.assertEqual(server.get("/data?run=real&tag=kernel_stats").status, 200)
+
+
+class Changes(Case):
+    def test_new_runs_and_hosts(self):
+        server = self.serve()
+        self.assertEqual(server.json("/runs"), [])
+        self.put_run("plugins/profile/a")
+        self.eventually(lambda: server.json("/runs") == ["a"])
+        put(captures()[0], self.path("plugins/profile/a/other.xplane.pb"))
+        self.eventually(lambda: len(server.json("/run_list")["runs"][0]["hosts"]) == 2)
+        shutil.rmtree(self.path("plugins/profile/a"))
+        self.eventually(lambda: server.json("/runs") == [])
+
+    def test_half_written_files(self):
+        with open(captures()[0], "rb") as f:
+            data = f.read()
+        target = self.path("plugins/profile/r/h.xplane.pb")
+        write(target)
+        server = self.serve()
+        query = "/data?run=r&tag=kernel_stats"
+        self.assertEqual(server.get(query).status, 422)
+        write(target, data[: len(data) // 2])
+        self.eventually(lambda: server.json("/diagnostics", run="r")["captures"])
+        half = server.json("/diagnostics", run="r")
+        self.assertTrue(half["entries"])
+        self.assertEqual(server.get(query).status, 200)
+        write(target, data)
+        self.eventually(lambda: not server.json("/diagnostics", run="r")["entries"])
+        whole = self.path("whole/plugins/profile/r/h.xplane.pb")
+        write(whole, data)
+        self.assertEqual(server.get(query).body, self.serve(self.path("whole")).get(query).body)
+
+    def test_files_cut_while_they_are_read(self):
+        with open(captures(steps=60)[0], "rb") as f:
+            data = f.read()
+        target = self.path("plugins/profile/r/h.xplane.pb")
+        write(target, data)
+        server = self.serve()
+        query = "/data?run=r&tag=kernel_stats"
+        whole = server.get(query)
+        for i in range(10):
+            write(self.path("new"), data)
+            os.replace(self.path("new"), target)
+            answers = []
+            asking = threading.Thread(target=lambda: answers.append(server.get(query)))
+            asking.start()
+            time.sleep(0.002 * i)
+            os.truncate(target, len(data) // 3)
+            asking.join()
+            # Before the cut, after it, or an error; never a dead server or a wrong table.
+            self.assertIn(answers[0].status, (200, 422, 500), answers[0].body)
+        write(self.path("new"), data)
+        os.replace(self.path("new"), target)
+        self.eventually(lambda: server.get(query).body == whole.body)
+
+    def test_repaired_files(self):
+        target = self.path("plugins/profile/r/h.xplane.pb")
+        write(target, b"nonsense")
+        server = self.serve()
+        self.assertEqual(server.get("/data?run=r&tag=kernel_stats").status, 422)
+        put(captures()[0], target)
+        self.eventually(lambda: server.get("/data?run=r&tag=kernel_stats").status == 200)
+
+    def test_directory_made_again(self):
+        self.put_run("logs/plugins/profile/a")
+        server = self.serve(self.path("logs"))
+        self.assertEqual(server.json("/runs"), ["a"])
+        shutil.rmtree(self.path("logs"))
+        self.eventually(lambda: server.json("/runs") == [])
+        self.assertIn("any more", "".join(server.json("/run_list")["problem"]["found"]))
+        self.put_run("logs/plugins/profile/b")
+        self.eventually(lambda: server.json("/runs") == ["b"])
+        self.assertEqual(server.get("/data?run=b&tag=kernel_stats").status, 200)
+
+
+class Explanations(Case):
+    """Nothing found: what the page and the log say."""
+
+    def problem(self, *parts):
+        server = self.serve(self.path(*parts))
+        problem = server.json("/run_list")["problem"]
+        self.assertTrue(problem["message"] and problem["hint"])
+        self.eventually(lambda: "no capture" in server.log())
+        for line in problem["found"]:
+            self.assertIn(line, server.log())
+        return "\n".join(problem["found"])
+
+    def test_empty(self):
+        self.assertIn("the folder is empty", self.problem())
+
+    def test_event_files(self):
+        for i in range(3):
+            write(self.path("train/events.out.tfevents.%d.v2" % i))
+        write(self.path("ckpt/a"))
+        found = self.problem()
+        self.assertIn("3 tfevents files in train/", found)
+        self.assertIn("ckpt/ (1 other file)", found)
+
+    def test_plugins_without_profile(self):
+        os.makedirs(self.path("train/plugins/other"))
+        self.assertIn("train/plugins/ without profile/", self.problem())
+
+    def test_profile_without_runs(self):
+        os.makedirs(self.path("plugins/profile"))
+        self.assertIn("plugins/profile/ without runs", self.problem())
+
+    def test_run_without_captures(self):
+        write(self.path("plugins/profile/r/h.trace.json.gz"))
+        self.assertIn("plugins/profile/r holds no capture", self.problem())
+
+    def test_half_written(self):
+        write(self.path("plugins/profile/r/h.xplane.pb.tmp"))
+        self.assertIn("h.xplane.pb.tmp", self.problem())
+
+    def test_one_level_too_deep(self):
+        self.put_run("plugins/profile/r")
+        os.makedirs(self.path("plugins/profile/r/sub"))
+        found = self.problem("plugins/profile/r/sub")
+        self.assertIn("one level up", found)
+        self.assertIn("..", found)
+
+    def test_beside_the_logs(self):
+        self.put_run("plugins/profile/r")
+        os.makedirs(self.path("train/checkpoints"))
+        self.assertIn("two levels up", self.problem("train/checkpoints"))
+
+    def test_unreadable(self):
+        if os.geteuid() == 0:
+            self.skipTest("root reads everything")
+        os.makedirs(self.path("closed"))
+        os.chmod(self.path("closed"), 0)
+        self.addCleanup(os.chmod, self.path("closed"), 0o700)
+        server = self.serve()
+        got = server.json("/run_list")
+        self.assertTrue(got["searched"]["truncated"])
+        self.assertIn("closed cannot be read", "".join(got["notes"]))
