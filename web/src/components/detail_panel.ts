@@ -74,13 +74,13 @@ export class DetailPanel {
   }
 
   private instances(data: Instances): HTMLElement {
-    if (data.count === 0) return h('p', { class: 'soft' }, 'No single occurrences of this row were recorded.');
+    if (data.count === 0) return h('p', { class: 'soft' }, 'No single events of this row were recorded.');
     this.chart?.destroy();
-    this.chart = new ChartCard({ title: 'Occurrences by duration', name: 'occurrences' });
+    this.chart = new ChartCard({ title: 'Events by duration', name: 'events' });
     const { histogram, slowest } = data;
     this.chart.set({
       config: () => histogramConfig(histogram), height: 140,
-      summary: `${count(data.count)} occurrences between ${microseconds(data.min_us)} and ${microseconds(data.max_us)}, median ${microseconds(data.median_us)}.`,
+      summary: `${count(data.count)} events between ${microseconds(data.min_us)} and ${microseconds(data.max_us)}, median ${microseconds(data.median_us)}.`,
       head: ['From (µs)', 'To (µs)', 'Count'], rows: histogram.map((bucket) => [bucket.from_us, bucket.to_us, bucket.count]),
       text: (cell, column) => (typeof cell !== 'number' ? '' : column < 2 ? microseconds(cell) : count(cell)),
     });
@@ -94,11 +94,12 @@ export class DetailPanel {
     return h('div', {},
       this.chart.element,
       h('dl', { class: 'facts' },
-        h('dt', {}, 'Count'), h('dd', {}, count(data.count)),
+        // An op's own count is that of its most frequent part; these are all events.
+        h('dt', {}, 'Events'), h('dd', {}, count(data.count)),
         ...time('Minimum', data.min_us), ...time('Mean', data.mean_us), ...time('Median', data.median_us),
         ...time('95th percentile', data.p95_us), ...time('Maximum', data.max_us), ...time('Standard deviation', data.stddev_us)),
       h('h3', {}, slowest.length === 1 ? 'The slowest' : `The ${slowest.length} slowest`),
-      h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'Slowest occurrences' }, h('table', { class: 'slowest' },
+      h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'Slowest events' }, h('table', { class: 'slowest' },
         h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Duration'), h('th', { scope: 'col', class: 'number' }, 'Start'), h('th', { scope: 'col' }, 'Where'))), body)));
   }
 }

@@ -8,12 +8,14 @@ const ORDER = { error: 0, warning: 1, info: 2 } as const;
 const WORD = { error: 'Error', warning: 'Warning', info: 'Note' } as const;
 
 function entry(diagnostic: Diagnostic): HTMLElement {
-  const { host, hint, offset } = diagnostic;
+  const { host, hint, offset, message } = diagnostic;
+  // Some profilers begin their own messages with the host's name.
+  const prefix = host !== null && host !== undefined && host !== '' && !message.startsWith(`${host}:`) ? `${host}: ` : '';
   return h('div', { class: `verdict ${diagnostic.severity}` },
     h('b', {}, WORD[diagnostic.severity]),
     h('span', {},
-      host !== null && host !== undefined && host !== '' && h('code', {}, `${host}: `),
-      sentence(diagnostic.message),
+      prefix !== '' && h('code', {}, prefix),
+      message, /[.!?)]$/.test(message) ? '' : '.',
       offset !== null && offset !== undefined && h('span', { class: 'soft' }, ` Byte ${exact(offset)}.`),
       hint !== null && hint !== undefined && h('span', { class: 'soft' }, ` ${sentence(hint)}`)));
 }

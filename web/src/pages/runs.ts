@@ -5,7 +5,7 @@ import { DataTable } from '../components/data_table';
 import { button, copyButton, errorState, skeleton } from '../components/states';
 import { verdictBar } from '../components/verdict';
 import { fill, h } from '../core/dom';
-import { ago, bytes, count, dateTime, joined, plural, runTime } from '../core/format';
+import { ago, bytes, count, dateTime, joined, plural, runTime, sentence } from '../core/format';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
 
@@ -100,7 +100,8 @@ class RunsPage implements Page {
     this.facts.textContent = runs.error !== null ? `${runs.error.message} Still trying.`
       : [list.runs.length === 0 ? '' : `${plural(list.runs.length, 'run')} in ${list.logdir}`, list.searched?.truncated === true ? 'the search stopped early: too many files' : '']
         .filter((part) => part !== '').join(' · ');
-    fill(this.notes, verdictBar((list.notes ?? []).map((message) => ({ severity: 'info', message }))));
+    // Where there is no run, the notes are what was found instead.
+    fill(this.notes, verdictBar((list.problem === null ? list.notes ?? [] : []).map((message) => ({ severity: 'info', message }))));
     if (list.runs.length === 0) {
       fill(this.body, this.empty(list));
       return;
@@ -124,7 +125,7 @@ class RunsPage implements Page {
         node: (line) => h('a', { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` }, line.summary.run),
       },
       {
-        id: 'time', title: 'Time', kind: 'number', width: 226, value: (line) => line.time.getTime(), narrow: false,
+        id: 'time', title: 'Time', kind: 'number', width: 248, value: (line) => line.time.getTime(), narrow: false,
         node: (line) => h('span', { title: `${dateTime(line.time)}; files changed ${dateTime(new Date(line.summary.modified_ms))}` }, dateTime(line.time).slice(0, 16), h('small', { class: 'soft' }, ` ${ago(line.time, now)}`)),
       },
       { id: 'hosts', title: 'Hosts', kind: 'number', width: 76, narrow: true, value: (line) => line.summary.hosts.length, node: (line) => h('span', { title: line.summary.hosts.join('\n') }, count(line.summary.hosts.length)) },
@@ -235,8 +236,8 @@ class RunsPage implements Page {
       h('header', {}, h('h3', {}, title), copyButton('Copy', () => code)), h('pre', { tabindex: '0' }, h('code', {}, code)));
     return h('div', { class: 'state first-run' },
       h('h2', {}, 'No runs yet'),
-      h('p', {}, problem?.message ?? `There is no capture below ${list.logdir}.`),
-      problem?.hint !== undefined && h('p', { class: 'soft' }, problem.hint),
+      h('p', {}, sentence(problem?.message ?? `there is no capture below ${list.logdir}`)),
+      problem?.hint !== undefined && h('p', { class: 'soft' }, sentence(problem.hint)),
       h('dl', { class: 'facts' },
         h('dt', {}, 'Looked in'), h('dd', {}, h('code', {}, list.logdir)),
         list.searched !== undefined && h('dt', {}, 'Searched'),
