@@ -116,9 +116,10 @@ failed:
 
 void tfp_mapped_file_release(struct tfp_mapped_file *file)
 {
+	/* First: from munmap on the addresses may be another file's. */
+	give_slot(file->slot);
 	if (file->data)
 		munmap((void *)(uintptr_t)file->data, file->size);
-	give_slot(file->slot);
 	*file = (struct tfp_mapped_file){0};
 }
 

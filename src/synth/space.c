@@ -354,7 +354,7 @@ static void lay_out_line(struct tfp_synth_space *s, struct tfp_synth_line *line,
 
 	tfp_buf_clear(scratch);
 	tfp_pb_key(scratch, XPLANE_LINES, TFP_PB_BYTES);
-	tfp_pb_varint(scratch, length);
+	tfp_pb_put_varint(scratch, length);
 	write_line_head(scratch, line);
 	put_scratch(s, scratch, at);
 	put_bytes(s, &line->first, at);
@@ -372,7 +372,7 @@ static void lay_out_plane(struct tfp_synth_space *s, struct tfp_synth_plane *p,
 
 	tfp_buf_clear(scratch);
 	tfp_pb_key(scratch, XSPACE_PLANES, TFP_PB_BYTES);
-	tfp_pb_varint(scratch, length);
+	tfp_pb_put_varint(scratch, length);
 	write_plane_head(scratch, p);
 	put_scratch(s, scratch, at);
 	for (unsigned i = 0; i < p->line_count; i++)

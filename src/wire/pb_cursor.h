@@ -24,19 +24,12 @@
 #ifndef TFP_WIRE_PB_CURSOR_H
 #define TFP_WIRE_PB_CURSOR_H
 
+#include "wire/pb_wire.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-enum tfp_pb_wire {
-	TFP_PB_VARINT = 0,
-	TFP_PB_FIXED64 = 1,
-	TFP_PB_BYTES = 2,
-	TFP_PB_GROUP_BEGIN = 3, /* groups left protobuf in 2008: they are skipped */
-	TFP_PB_GROUP_END = 4,
-	TFP_PB_FIXED32 = 5,
-};
 
 #define TFP_PB_TAG(field, wire) (((uint32_t)(field) << 3) | (uint32_t)(wire))
 #define TFP_PB_FIELD(tag)       ((tag) >> 3)

@@ -30,7 +30,7 @@ static size_t encode_key(char *out, uint32_t field, enum tfp_pb_wire wire)
 	return encode_varint(out, ((uint64_t)field << 3) | (uint64_t)wire);
 }
 
-void tfp_pb_varint(struct tfp_buf *b, uint64_t value)
+void tfp_pb_put_varint(struct tfp_buf *b, uint64_t value)
 {
 	char *out = tfp_buf_reserve(b, TFP_PB_VARINT_MAX);
 
@@ -81,7 +81,7 @@ void tfp_pb_put_double(struct tfp_buf *b, uint32_t field, double value)
 void tfp_pb_put_bytes(struct tfp_buf *b, uint32_t field, const void *bytes, size_t size)
 {
 	tfp_pb_key(b, field, TFP_PB_BYTES);
-	tfp_pb_varint(b, size);
+	tfp_pb_put_varint(b, size);
 	if (size > 0)
 		tfp_buf_add(b, bytes, size);
 }

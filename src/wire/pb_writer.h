@@ -20,16 +20,10 @@
 #define TFP_WIRE_PB_WRITER_H
 
 #include "base/buf.h"
+#include "wire/pb_wire.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-enum tfp_pb_wire {
-	TFP_PB_VARINT = 0,
-	TFP_PB_FIXED64 = 1,
-	TFP_PB_BYTES = 2,
-	TFP_PB_FIXED32 = 5,
-};
 
 /* Most bytes of a varint. */
 #define TFP_PB_VARINT_MAX 10
@@ -37,7 +31,7 @@ enum tfp_pb_wire {
 /* Bytes that a varint of this value takes, 1 to 10. */
 size_t tfp_pb_varint_size(uint64_t value);
 /* A varint alone, without a field. */
-void tfp_pb_varint(struct tfp_buf *b, uint64_t value);
+void tfp_pb_put_varint(struct tfp_buf *b, uint64_t value);
 /* A field's key alone; what follows is the caller's. */
 void tfp_pb_key(struct tfp_buf *b, uint32_t field, enum tfp_pb_wire wire);
 
