@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Holds a server's tables against expected ones and prints TAP.
+
+usage: run.py shared SERVER     real captures, against the peers' own results
+       run.py composed SERVER   captures composed from */*.json, against numbers
+                                worked out by hand
+
+The real captures are in the folder ../shared beside the repository, or in
+$TFPROF_SHARED. A text "=7/24" in an expected table is that fraction.
+"""
+import contextlib
+import fractions
+import glob
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+import urllib.request
+
+sys.dont_write_bytecode = True
+import xspace  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+SHARED = os.environ.get("TFPROF_SHARED", os.path.join(os.path.dirname(SOURCE), "shared"))
+
+# What XProf takes from XLA's cost analysis, which is not built in: such cells
+# are empty in ours, and must be.
+COST_ANALYSIS = {"measured_flop_rate", "model_flop_rate", "measured_memory_bw",
+                 "operational_intensity", "bound_by"}
+
+
+@contextlib.contextmanager
+def serve(server, folder):
+    process = subprocess.Popen([server, "--port", "0", folder], stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            found = re.search(r"http://\S+", line)
+            if found:
+                yield found.group().rstrip("/")
+                break
+        else:
+            raise RuntimeError("the server did not start")
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+class Tap:
+    def __init__(self):
+        self.count = self.failed = 0
+
+    def test(self, name, problems, note=""):
+        self.count += 1
+        self.failed += bool(problems)
+        print(f"{'not ok' if problems else 'ok'} {self.count} - {name}{note}")
+        for problem in problems[:20]:
+            print(f"# {problem}")
+        if len(problems) > 20:
+            print(f"# and {len(problems) - 20} more")
+        sys.stdout.flush()
+
+    def end(self):
+        print(f"1..{self.count}")
+        return 1 if self.failed else 0
+
+
+# ---- real captures ----
+
+def allowed(miss):
+    """A cell of a GPU program made by XLA that only cost analysis could fill."""
+    found = re.search(r" (\w+): expected .*, got (.*)$", miss)
+    return (miss.startswith("jax-mi300") and found is not None
+            and found.group(1) in COST_ANALYSIS and found.group(2) == "null")
+
+
+def shared(server):
+    compare = os.path.join(SHARED, "golden", "compare.py")
+    if not os.path.exists(compare):
+        print("1..0 # SKIP the shared captures are not here")
+        return 0
+    checks = [("tensorflow", "tensorflow_stats", []), ("tensorflow", "kernel_stats", []),
+              ("xprof/served", "kernel_stats", ["--as-served"]),
+              ("xprof/served", "framework_op_stats", ["--as-served"])]
+    tap = Tap()
+    with serve(server, os.path.join(SHARED, "captures")) as url:
+        for expected, tool, options in checks:
+            result = subprocess.run(
+                [sys.executable, compare, url, os.path.join(SHARED, "golden", expected), "--tool",
+                 tool, "--show", "1000000", *options], stdout=subprocess.PIPE, text=True)
+            lines = result.stdout.splitlines()
+            misses = [line.strip() for line in lines if line.startswith("    ")]
+            problems = [miss for miss in misses if not allowed(miss)]
+            summary = next((line for line in lines if line.startswith(tool + " ")), None)
+            if summary is None or (result.returncode != 0 and not misses):
+                problems.append(f"compare.py gave {result.returncode} and nothing to read")
+            elif misses and not problems:
+                summary += f", {len(misses)} empty for want of cost analysis"
+            tap.test(f"{tool} as {expected}", problems, f": {summary}")
+    return tap.end()
+
+
+# ---- composed captures ----
+
+def same(expected, actual):
+    if isinstance(expected, str) and expected.startswith("="):
+        expected = float(fractions.Fraction(expected[1:]))
+    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
+        return (isinstance(actual, (int, float)) and not isinstance(actual, bool)
+                and math.isclose(expected, actual, rel_tol=1e-12, abs_tol=1e-15))
+    return expected == actual and type(expected) is type(actual)
+
+
+def check_table(where, expected, table):
+    problems = []
+    columns = [column["id"] for column in table["cols"]]
+    rows = [dict(zip(columns, (cell["v"] for cell in row["c"]))) for row in table["rows"]]
+    if len(rows) != len(expected["rows"]):
+        problems.append(f"{where}: {len(rows)} rows, not {len(expected['rows'])}")
+    for i, (want, have) in enumerate(zip(expected["rows"], rows)):
+        if isinstance(want, list):
+            want = dict(zip(expected["columns"], want))
+        if have.get("rank") != i + 1:
+            problems.append(f"{where} row {i + 1}: rank {have.get('rank')}")
+        for column, value in want.items():
+            if column not in have or not same(value, have[column]):
+                problems.append(f"{where} row {i + 1} {column}: {have.get(column)!r}, not {value!r}")
+    for key, value in expected.get("p", {}).items():
+        if table.get("p", {}).get(key) != value:
+            problems.append(f"{where} p.{key}: {table.get('p', {}).get(key)!r}, not {value!r}")
+    return problems
+
+
+def composed(server):
+    tap = Tap()
+    cases = sorted(glob.glob(os.path.join(HERE, "*", "*.json")))
+    with tempfile.TemporaryDirectory(prefix="tfprof-golden-") as folder:
+        described = []
+        for path in cases:
+            tool, name = os.path.split(os.path.relpath(path, HERE))
+            run = f"{tool}-{name[:-5]}"
+            with open(path, encoding="utf-8") as f:
+                case = json.load(f)
+            described.append((tool, run, case))
+            run_folder = os.path.join(folder, "plugins", "profile", run)
+            os.makedirs(run_folder)
+            for host, capture in case["hosts"].items():
+                with open(os.path.join(run_folder, f"{host}.xplane.pb"), "wb") as f:
+                    f.write(xspace.encode(capture))
+        with serve(server, folder) as url:
+            for tool, run, case in described:
+                for answer in case["answers"]:
+                    query = {"run": run, "tag": tool, **answer.get("query", {})}
+                    with urllib.request.urlopen(f"{url}/data?{urllib.parse.urlencode(query)}") as r:
+                        document = json.load(r)
+                    tables = document if isinstance(document, list) else [document]
+                    problems = []
+                    if len(tables) != len(answer["tables"]):
+                        problems.append(f"{len(tables)} tables, not {len(answer['tables'])}")
+                    for i, (want, have) in enumerate(zip(answer["tables"], tables)):
+                        problems += check_table(f"table {i}", want, have)
+                    tap.test(f"{run} {answer.get('query', {})}", problems)
+    return tap.end()
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] not in ("shared", "composed"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    return {"shared": shared, "composed": composed}[sys.argv[1]](os.path.abspath(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,222 @@
+/* The first allocation fails, then the second, ... then none: each time the
+ * answer is TFP_NO_MEMORY or right, and nothing is left behind (which the leak
+ * checker of a build with the address sanitizer sees). */
+#include "testing.h"
+
+#include "analysis/op_stats.h"
+#include "base/alloc.h"
+#include "base/pool.h"
+#include "support/sample_capture.h"
+#include "tools/tool.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct tfp_pool *pool;
+static char folder[64], run_folder[128];
+
+/* ---- a capture and its summary ---- */
+
+static enum tfp_status open_and_sum_up(const uint8_t *bytes, size_t size, struct tfp_error *err)
+{
+	const struct tfp_op_stats *stats;
+	struct tfp_op_stats merged;
+	struct tfp_capture *capture;
+	enum tfp_status status = tfp_capture_from_bytes(&capture, bytes, size, "x", pool, err);
+	if (status != TFP_OK) {
+		assert_null(capture);
+		return status;
+	}
+	status = tfp_op_stats_get(capture, pool, &stats, err);
+	if (status == TFP_OK) {
+		tfp_op_stats_init(&merged);
+		status = tfp_op_stats_merge(&merged, stats, 0, err);
+		if (status == TFP_OK)
+			status = tfp_op_stats_merge(&merged, stats, 1, err);
+		tfp_op_stats_release(&merged);
+	}
+	tfp_capture_unref(capture);
+	return status;
+}
+
+static void fail_everywhere(enum sample_device device, bool damaged)
+{
+	struct builder *b = sample_capture(device);
+	struct tfp_error err;
+	size_t size;
+	uint64_t n = 0;
+	if (damaged) {
+		for (int64_t i = 0; i < 40; i++)
+			builder_event_id(builder_line(builder_plane(b, 9, "bad"), 1, "l", 0), 99,
+					 50 - i, -1);
+		builder_raw(b, "\x0a\x50\x12\x01", 4);
+	}
+	uint8_t *bytes = builder_bytes(b, &size);
+	builder_free(b);
+	for (;;) {
+		tfp_alloc_fail_at(++n);
+		enum tfp_status status = open_and_sum_up(bytes, size, &err);
+		bool reached = tfp_alloc_count() >= n;
+		tfp_alloc_fail_at(0);
+		if (status != TFP_OK) {
+			assert_int_equal(status, TFP_NO_MEMORY);
+			assert_int_equal(err.status, TFP_NO_MEMORY);
+			assert_true(err.message[0] != '\0');
+		}
+		if (!reached) {
+			assert_int_equal(status, TFP_OK);
+			break;
+		}
+	}
+	assert_true(n > 50);
+	free(bytes);
+}
+
+static void test_captures(void **state)
+{
+	(void)state;
+	for (int device = SAMPLE_GPU; device <= SAMPLE_NO_DEVICE; device++) {
+		fail_everywhere((enum sample_device)device, false);
+		fail_everywhere((enum sample_device)device, true);
+	}
+}
+
+static void test_captures_with_threads(void **state)
+{
+	struct tfp_error err;
+	(void)state;
+	assert_int_equal(tfp_pool_new(&pool, 2, &err), TFP_OK);
+	fail_everywhere(SAMPLE_GPU, true);
+	fail_everywhere(SAMPLE_TPU, false);
+	tfp_pool_free(pool);
+	pool = NULL;
+}
+
+/* ---- the tools ---- */
+
+static int make_folder(void **state)
+{
+	char path[256];
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/tfprof-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/plugins", folder);
+	mkdir(path, 0777);
+	snprintf(path, sizeof(path), "%s/plugins/profile", folder);
+	mkdir(path, 0777);
+	snprintf(run_folder, sizeof(run_folder), "%s/plugins/profile/run", folder);
+	mkdir(run_folder, 0777);
+	for (int i = 0; i < 2; i++) {
+		struct builder *b = sample_capture(SAMPLE_GPU);
+		snprintf(path, sizeof(path), "%s/h%d.xplane.pb", run_folder, i);
+		builder_write(b, path);
+		builder_free(b);
+	}
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	char path[256];
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/h%d.xplane.pb", run_folder, i);
+		unlink(path);
+	}
+	rmdir(run_folder);
+	snprintf(path, sizeof(path), "%s/plugins/profile", folder);
+	rmdir(path);
+	snprintf(path, sizeof(path), "%s/plugins", folder);
+	rmdir(path);
+	return rmdir(folder);
+}
+
+static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_session *session,
+			      struct tfp_buf *out, struct tfp_error *err)
+{
+	static const struct tfp_param params[] = {
+		{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}};
+	static const struct tfp_query query = {params, COUNT(params)};
+	struct tfp_answer answer;
+	tfp_answer_init(&answer);
+	enum tfp_status status = tool->render(session, &query, &answer, err);
+	if (status == TFP_OK)
+		status = tfp_answer_write_json(&answer, out, err);
+	if (status == TFP_OK)
+		status = tfp_answer_write_csv(&answer, out, err);
+	for (size_t i = 0; status == TFP_OK && i < answer.table_count; i++) {
+		tfp_table_write_text(&answer.tables[i], out, 10, 0);
+		if (tfp_buf_failed(out))
+			status = tfp_fail(err, TFP_NO_MEMORY, "the text");
+	}
+	tfp_answer_release(&answer);
+	if (status == TFP_OK && tool->instances)
+		status = tool->instances(session, &query, out, err);
+	return status;
+}
+
+/* From the directory to the answers of all tools; *reply is the caller's. */
+static enum tfp_status ask_all_tools(struct tfp_buf *reply, struct tfp_error *err)
+{
+	const struct tfp_logdir_snapshot *snapshot = NULL;
+	struct tfp_capture_cache *cache = NULL;
+	struct tfp_logdir *dir = NULL;
+	struct tfp_session session;
+	enum tfp_status status = tfp_logdir_new(&dir, folder, 0, err);
+	if (status == TFP_OK)
+		status = tfp_capture_cache_new(&cache, dir, (uint64_t)1 << 30, NULL, err);
+	if (status == TFP_OK)
+		status = tfp_logdir_snapshot(dir, &snapshot, err);
+	if (status == TFP_OK) {
+		assert_int_equal(snapshot->run_count, 1);
+		status = tfp_session_init(&session, cache, NULL, &snapshot->runs[0], NULL, err);
+	}
+	for (size_t i = 0; status == TFP_OK && i < tfp_tool_count; i++)
+		status = render(tfp_tools[i], &session, reply, err);
+	if (snapshot)
+		tfp_logdir_snapshot_unref(snapshot);
+	tfp_capture_cache_free(cache);
+	tfp_logdir_free(dir);
+	return status;
+}
+
+static void test_tools(void **state)
+{
+	struct tfp_buf right, reply;
+	struct tfp_error err;
+	uint64_t n = 0;
+	bool reached = true;
+	(void)state;
+	tfp_buf_init(&right, 1 << 20);
+	assert_int_equal(ask_all_tools(&right, &err), TFP_OK);
+	assert_true(right.size > 1000);
+	while (reached) {
+		tfp_buf_init(&reply, 1 << 20);
+		tfp_alloc_fail_at(++n);
+		enum tfp_status status = ask_all_tools(&reply, &err);
+		reached = tfp_alloc_count() >= n;
+		tfp_alloc_fail_at(0);
+		if (status != TFP_OK) {
+			if (status != TFP_NO_MEMORY)
+				fail_msg("allocation %d: %s", (int)n, err.message);
+		} else {
+			/* An answer that was made is the right one. */
+			assert_string_equal(tfp_buf_text(&reply), tfp_buf_text(&right));
+		}
+		assert_true(reached || status == TFP_OK);
+		tfp_buf_release(&reply);
+	}
+	tfp_buf_release(&right);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_captures),
+		cmocka_unit_test(test_captures_with_threads),
+		cmocka_unit_test_setup_teardown(test_tools, make_folder, remove_folder),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

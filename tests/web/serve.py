@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Runs run.mjs against a server with made-up captures; TAP comes from there.
+
+usage: serve.py SERVER NODE
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def main():
+    server, node = sys.argv[1:]
+    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    if not shutil.which(chromium):
+        print("1..0 # SKIP there is no Chromium; CHROMIUM names one")
+        return 0
+    process = subprocess.Popen([server, "--demo", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        for line in process.stdout:
+            found = re.search(r"http://\S+", line)
+            if found:
+                return subprocess.run([node, os.path.join(HERE, "run.mjs"), found.group()]).returncode
+        print("Bail out! The server did not start")
+        return 1
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+// What the tests of the page share: packages of web/, a TAP printer, a browser.
+
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const webDir = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'web');
+export const requireWeb = createRequire(join(webDir, 'package.json'));
+
+export class Tap {
+  #count = 0;
+  #failed = 0;
+  #only;
+
+  constructor(only = '') {
+    this.#only = new RegExp(only);
+  }
+
+  async test(name, body) {
+    if (!this.#only.test(name)) return;
+    this.#count += 1;
+    try {
+      await body();
+      console.log(`ok ${this.#count} - ${name}`);
+    } catch (error) {
+      this.#failed += 1;
+      console.log(`not ok ${this.#count} - ${name}`);
+      for (const line of String(error?.stack ?? error).split('\n').slice(0, 12)) console.log(`# ${line}`);
+    }
+  }
+
+  end() {
+    console.log(`1..${this.#count}`);
+    process.exitCode = this.#failed > 0 ? 1 : 0;
+  }
+}
+
+export function assert(condition, message) {
+  if (!condition) throw new Error(message);
+}
+
+export function equal(actual, expected, message = 'values differ') {
+  const [a, b] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (a !== b) throw new Error(`${message}\n  got      ${a}\n  expected ${b}`);
+}
+
+export async function launch() {
+  const { chromium } = requireWeb('playwright-core');
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+}

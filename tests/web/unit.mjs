@@ -1,0 +1,196 @@
+// The pure parts of the page: node tests/web/unit.mjs
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { requireWeb, webDir } from './support.mjs';
+
+const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
+after(() => rm(dir, { recursive: true, force: true }));
+
+async function load(name) {
+  const outfile = join(dir, `${name}.mjs`);
+  await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', `${name}.ts`)], outfile, bundle: true, format: 'esm', logLevel: 'error' });
+  return import(pathToFileURL(outfile));
+}
+
+const format = await load('format');
+const filter = await load('filter');
+const names = await load('names');
+const state = await load('url_state');
+const view = await load('table_view');
+const compare = await load('compare');
+const csv = await load('csv');
+const gviz = await load('gviz');
+
+const shown = (us) => format.joined(format.duration(us));
+
+test('durations choose their unit', () => {
+  assert.equal(shown(0), '0 µs');
+  assert.equal(shown(0.25), '250.0 ns');
+  assert.equal(shown(4.6457), '4.65 µs');
+  assert.equal(shown(812.1), '812.1 µs');
+  assert.equal(shown(4645.76), '4.65 ms');
+  assert.equal(shown(39_133_000), '39.13 s');
+  assert.equal(shown(600e6), '10.00 min');
+});
+
+test('other numbers', () => {
+  assert.equal(format.count(10431887), '10,431,887');
+  assert.equal(format.joined(format.bytes(146651)), '143.2 KiB');
+  assert.equal(format.joined(format.bytes(12)), '12 B');
+  assert.equal(format.percent(0.358559), '35.9 %');
+  assert.equal(format.percent(0.0001), '<0.1 %');
+  assert.equal(format.percent(0), '0.0 %');
+  assert.equal(format.fixed(0.0004, 1), '<0.1');
+  assert.equal(format.fixed(4841.779, 1), '4,841.8');
+  assert.equal(format.fixed(-3.25, 1), '−3.3');
+  assert.equal(format.columnDecimals([1, 2, null]), 0);
+  assert.equal(format.columnDecimals([0.5, 4000]), 1);
+  assert.equal(format.columnDecimals([0.5, 3]), 3);
+  assert.equal(format.signed('5 ms', 5), '+5 ms');
+  assert.equal(format.plural(1, 'host'), '1 host');
+});
+
+test('a run says when it was made', () => {
+  assert.equal(format.dateTime(format.runTime('train/2023_11_07_18_18_59', 0)), '2023-11-07 18:18:59');
+  assert.equal(format.runTime('GPU-multi-worker', 5).getTime(), 5);
+});
+
+test('number filters', () => {
+  const passes = (query, values, meaning) => values.filter((value) => filter.numberFilter(query, meaning).test(value));
+  const values = [null, -1, 0, 5, 10, 20, 100, 2000];
+  assert.deepEqual(passes('>10', values), [20, 100, 2000]);
+  assert.deepEqual(passes('<= 5', values), [-1, 0, 5]);
+  assert.deepEqual(passes('10..20', values), [10, 20]);
+  assert.deepEqual(passes('10 .. 20', values), [10, 20]);
+  assert.deepEqual(passes('..0', values), [-1, 0]);
+  assert.deepEqual(passes('100..', values), [100, 2000]);
+  assert.deepEqual(passes('>=5 <100', values), [5, 10, 20]);
+  assert.deepEqual(passes('20', values), [20]);
+  assert.deepEqual(passes('!=20 >5', values), [10, 100, 2000]);
+  assert.deepEqual(passes('>1,000', values), [2000]);
+  assert.deepEqual(passes('>=2ms', values, { time: true }), [2000]);
+  assert.deepEqual(passes('>1k', values), [2000]);
+  assert.deepEqual(passes('>50', [0.4, 0.6], { scale: 0.01 }), [0.6]);
+  assert.deepEqual(passes('', values), values);
+  assert.match(filter.numberFilter('>x').problem, /no number filter/);
+  assert.match(filter.numberFilter('..').problem, /no number filter/);
+});
+
+test('text filters', () => {
+  assert.ok(filter.textFilter('conv BACK', false).test('Conv2DBackpropInput'));
+  assert.ok(!filter.textFilter('conv relu', false).test('Conv2D'));
+  assert.ok(filter.textFilter('^conv\\dd$', true).test('Conv2D'));
+  assert.ok(filter.textFilter('a(', true).problem !== null);
+  assert.ok(filter.columnTextFilter('=Conv2D').test('Conv2D'));
+  assert.ok(!filter.columnTextFilter('=Conv2D').test('Conv2DBackpropInput'));
+  assert.ok(!filter.columnTextFilter('!conv').test('Conv2D'));
+  assert.ok(filter.columnTextFilter('/^a|b$/').test('cb'));
+});
+
+test('addresses are read and written', () => {
+  const place = state.parsePlace('#/framework_op_stats?sort=-total_time&run=train/2023_11_07&zzz=kept&q=a%20b');
+  assert.equal(place.tool, 'framework_op_stats');
+  assert.equal(place.params.q, 'a b');
+  assert.equal(state.formatPlace(place), '#/framework_op_stats?run=train/2023_11_07&q=a%20b&sort=-total_time&zzz=kept');
+  assert.deepEqual(state.parsePlace(''), { tool: '', params: {} });
+  assert.equal(state.formatPlace({ tool: '', params: {} }), '#/');
+  for (const value of ['100%', 'a&b=c', '#x', 'ü/ö', '=x', '<b>"\'', '%41', '+']) {
+    const params = { run: value, q: value };
+    assert.deepEqual(state.parsePlace(state.formatPlace({ tool: 'x', params })).params, params);
+  }
+  assert.equal(state.parsePlace('#/x?q=%E0%A4%A').params.q, '%E0%A4%A');
+  assert.deepEqual(state.patched({ a: '1', b: '2' }, { a: null, b: '', c: '3' }), { c: '3' });
+});
+
+test('kernel names become short', () => {
+  const cases = {
+    'volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1': 'volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1',
+    'void fft2d_c2r_32x32<float, false, 0u>(float*, float2 const*, int)': 'fft2d_c2r_32x32',
+    'void cudnn::cnn::wgrad_alg0_engine<float, 512, 6>(int, float const*)': 'wgrad_alg0_engine',
+    'void (anonymous namespace)::my_kernel(int)': 'my_kernel',
+    'void at::native::(anonymous namespace)::softmax_warp<float>(float*)': 'softmax_warp',
+    'void cutlass::Kernel<cutlass_80_tensorop_s16816gemm_f16>(cutlass_80_tensorop_s16816gemm_f16::Params)': 'cutlass_80_tensorop_s16816gemm_f16',
+    'void ck_tile::kentry<ck_tile::gfx950_t, 1, ck_tile::FmhaBwdDQDKDVKernel<ck_tile::X<std::bfloat16_t>, void> >(int)': 'FmhaBwdDQDKDVKernel',
+    'void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor<float, 1, 1, int>, 16>, Eigen::TensorCwiseBinaryOp<Eigen::internal::scalar_sum_op<float const, float const>, int> const> const, Eigen::GpuDevice>, int>(Eigen::X, int)': 'EigenMetaKernel<scalar_sum_op>',
+    'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)': 'ncclDevKernel_AllReduce_Sum_f32_RING_LL',
+    '_ZN10tensorflow7functor12FillPhiloxV2EPfi': 'FillPhiloxV2',
+    'loop_add_fusion_3.kd': 'loop_add_fusion_3',
+    'Memcpy HtoD': 'Memcpy HtoD',
+    '': '',
+  };
+  for (const [name, short] of Object.entries(cases)) assert.equal(names.shortKernel(name), short, name);
+  // Whatever a capture holds must give some text, not hang or throw.
+  for (const broken of ['<', '>', '((((', 'a<b<c', 'void ', '_ZN', '_ZN9999999999x', 'operator<(a)', '::', 'a::', '<>::<>']) assert.equal(typeof names.shortKernel(broken), 'string');
+});
+
+test('names are cut from the left and stay distinct', () => {
+  assert.equal(names.trimLeft('abcdef', 6), 'abcdef');
+  assert.equal(names.trimLeft('abcdefg', 4), '…efg');
+  const long = ['model/encoder/layer_1/attention/self/query/MatMul', 'model/encoder/layer_2/attention/self/query/MatMul'];
+  const labels = names.distinctTails(long, 26);
+  assert.notEqual(labels[0], labels[1]);
+  assert.ok(labels.every((label) => label.length <= 27), labels.join());
+  assert.ok(labels[0].includes('layer_1'));
+  const pairs = ['conv1', 'conv2'].flatMap((part) => ['', 'replica_1/'].map((replica) => `gradient_tape/${replica}resnet50_vit/stage3/${part}/Conv2D/Conv2DBackpropFilter`));
+  assert.equal(new Set(names.distinctTails(pairs, 44)).size, 4);
+  assert.deepEqual(names.distinctTails(['same/long/name', 'same/long/name'], 6), ['…/name', '…/name']);
+});
+
+test('keys and types from names', () => {
+  assert.equal(names.opTypeFromName('a/b/MatMul_1'), 'MatMul');
+  assert.equal(names.opTypeFromName('jit(f)/add:Add'), 'Add');
+  assert.equal(names.opTypeFromName('jit(f)/jvp()/dot_general:'), 'dot_general');
+  assert.equal(names.opTypeFromName(''), '');
+  assert.equal(names.addressKey(['a', 'b'], 'b'), 'a|b');
+  const key = names.addressKey(['x'.repeat(400)], 'x'.repeat(400));
+  assert.ok(key.length < 60 && /~[0-9a-f]{8}$/.test(key));
+});
+
+const columns = [
+  { id: 'name', title: 'Name', kind: 'text', value: (row) => row.name },
+  { id: 'n', title: 'N', kind: 'number', value: (row) => row.n },
+  { id: 'd', title: 'D', kind: 'number', value: (row) => row.d ?? null, order: (value) => (value === null ? null : Math.abs(value)) },
+  { id: 'off', title: 'Off', kind: 'text', hidden: true, value: () => 'x' },
+];
+const rows = [{ name: 'b', n: 1, d: -9 }, { name: 'a', n: 3, d: 2 }, { name: 'c', n: null, d: null }];
+const plain = { q: '', regex: false, sort: '', where: {} };
+
+test('a view filters and orders', () => {
+  const order = (change) => view.seen(rows, columns, { ...plain, ...change }).rows.map((row) => row.name).join('');
+  assert.equal(order({}), 'bac');
+  assert.equal(order({ sort: 'name' }), 'abc');
+  assert.equal(order({ sort: '-n' }), 'abc');
+  assert.equal(order({ sort: 'n' }), 'bac');
+  assert.equal(order({ sort: '-d' }), 'bac');
+  assert.equal(order({ q: 'a' }), 'a');
+  assert.equal(order({ where: { n: '>2' } }), 'a');
+  assert.equal(order({ where: { gone: 'x' }, sort: 'gone' }), 'bac');
+  assert.equal(view.visibleColumns(columns, 'off,!n').map((column) => column.id).join(), 'name,d,off');
+  assert.equal(view.toggledColumn(columns, '', 'n'), '!n');
+  assert.equal(view.toggledColumn(columns, '!n', 'n'), '');
+});
+
+test('a tree keeps the way to what is found', () => {
+  const leaf = { name: 'x/leaf', n: 1, kids: [] };
+  const roots = [{ name: 'x', n: 1, kids: [leaf] }, { name: 'y', n: 2, kids: [] }];
+  const tree = { children: (row) => row.kids, isOpen: () => false };
+  assert.deepEqual(view.seenTree(roots, columns, plain, tree).rows.map((row) => row.name), ['x', 'y']);
+  assert.deepEqual(view.seenTree(roots, columns, { ...plain, q: 'leaf' }, tree).rows.map((row) => row.name), ['x', 'x/leaf']);
+});
+
+test('comparing joins by key', () => {
+  const joined = compare.joinBase([{ k: 'a', v: 3 }, { k: 'b', v: 1 }], [{ k: 'a', v: 2 }, { k: 'c', v: 5 }], (row) => row.k, (row) => row.v,
+    (row, difference) => ({ ...row, difference }), (row) => ({ ...row, v: 0 }));
+  assert.deepEqual(joined.map((row) => [row.k, row.difference.state, row.difference.delta]), [['a', 'both', 1], ['b', 'new', 1], ['c', 'gone', -5]]);
+});
+
+test('CSV and tables', () => {
+  assert.equal(csv.toCsv(['a', 'b'], [['x,y', 1.5], ['"q"', null], ['l\n2', true]]), 'a,b\n"x,y",1.5\n"""q""",\n"l\n2",true\n');
+  const record = gviz.records({ cols: [{ id: 'Host_x', label: '', type: 'number' }, { id: 'b', label: '', type: 'string' }], rows: [{ c: [{ v: 1 }, null] }] })[0];
+  assert.deepEqual(record, { host_x: 1, b: null });
+});
