@@ -216,15 +216,6 @@ bool tfp_kernel_of_event(const struct tfp_gpu_event *event, struct tfp_kernel *k
 	return true;
 }
 
-static int compare_str(struct tfp_str a, struct tfp_str b)
-{
-	size_t n = a.size < b.size ? a.size : b.size;
-	int order = n ? memcmp(a.data, b.data, n) : 0;
-	if (order)
-		return order;
-	return a.size < b.size ? -1 : a.size > b.size;
-}
-
 static int compare_u32(const uint32_t *a, const uint32_t *b, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -240,7 +231,8 @@ int tfp_kernel_compare(const void *a, const void *b)
 	int order;
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
-	if ((order = compare_str(x->name, y->name)) || (order = compare_u32(x->grid, y->grid, 3)) ||
+	if ((order = tfp_str_compare(x->name, y->name)) ||
+	    (order = compare_u32(x->grid, y->grid, 3)) ||
 	    (order = compare_u32(x->block, y->block, 3)) ||
 	    (order = compare_u32(&x->registers, &y->registers, 1)) ||
 	    (order = compare_u32(&x->static_shared_bytes, &y->static_shared_bytes, 1)) ||
@@ -250,7 +242,7 @@ int tfp_kernel_compare(const void *a, const void *b)
 		return x->uses_tensor_core ? 1 : -1;
 	if (x->op_is_tensor_core_eligible != y->op_is_tensor_core_eligible)
 		return x->op_is_tensor_core_eligible ? 1 : -1;
-	return compare_str(x->op_name, y->op_name);
+	return tfp_str_compare(x->op_name, y->op_name);
 }
 
 /* What makes two events the same kernel, as bytes: numbers, then both names. */

@@ -96,6 +96,17 @@ static bool fill_text(struct tfp_op_db *db, struct tfp_str *to, struct tfp_str f
 	return to->data != NULL;
 }
 
+/* Times and costs; a sum with an unknown part is unknown. */
+static void add_metrics(struct tfp_op *op, const struct tfp_op *src, bool first)
+{
+	op->time_ps += src->time_ps;
+	op->self_time_ps += src->self_time_ps;
+	op->has_cost = (first || op->has_cost) && src->has_cost;
+	op->flops += src->flops;
+	op->model_flops += src->model_flops;
+	op->bytes_accessed += src->bytes_accessed;
+}
+
 bool tfp_op_db_merge(struct tfp_op_db *db, const struct tfp_op_db *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
@@ -109,26 +120,11 @@ bool tfp_op_db_merge(struct tfp_op_db *db, const struct tfp_op_db *from)
 			return false;
 		op->is_eager |= src->is_eager;
 		op->occurrences += src->occurrences;
-		op->time_ps += src->time_ps;
-		op->self_time_ps += src->self_time_ps;
-		/* A sum with an unknown part is unknown. */
-		op->has_cost = (first || op->has_cost) && src->has_cost;
-		op->flops += src->flops;
-		op->model_flops += src->model_flops;
-		op->bytes_accessed += src->bytes_accessed;
+		add_metrics(op, src, first);
 	}
 	db->total_time_ps += from->total_time_ps;
 	db->total_op_time_ps += from->total_op_time_ps;
 	return true;
-}
-
-static int compare_str(struct tfp_str a, struct tfp_str b)
-{
-	size_t n = a.size < b.size ? a.size : b.size;
-	int order = n ? memcmp(a.data, b.data, n) : 0;
-	if (order)
-		return order;
-	return a.size < b.size ? -1 : a.size > b.size;
 }
 
 static int by_self_time(const void *a, const void *b, void *context)
@@ -137,7 +133,7 @@ static int by_self_time(const void *a, const void *b, void *context)
 	const struct tfp_op *x = &ops[*(const uint32_t *)a], *y = &ops[*(const uint32_t *)b];
 	if (x->self_time_ps != y->self_time_ps)
 		return x->self_time_ps > y->self_time_ps ? -1 : 1;
-	int order = compare_str(x->name, y->name);
+	int order = tfp_str_compare(x->name, y->name);
 	if (order)
 		return order;
 	return x->module_id < y->module_id ? -1 : x->module_id > y->module_id;
@@ -185,12 +181,7 @@ bool tfp_op_db_by_framework_op(const struct tfp_op_db *device, struct tfp_op_db 
 		op->is_eager = src->is_eager;
 		if (op->occurrences < src->occurrences)
 			op->occurrences = src->occurrences;
-		op->time_ps += src->time_ps;
-		op->self_time_ps += src->self_time_ps;
-		op->has_cost = (first || op->has_cost) && src->has_cost;
-		op->flops += src->flops;
-		op->model_flops += src->model_flops;
-		op->bytes_accessed += src->bytes_accessed;
+		add_metrics(op, src, first);
 	}
 	out->total_time_ps = device->total_time_ps;
 	out->total_op_time_ps = device->total_op_time_ps;

@@ -236,6 +236,9 @@ static inline bool tfp_str_equal(struct tfp_str s, const char *text)
 	return s.size == n && __builtin_memcmp(s.data, text, n) == 0;
 }
 
+/* Byte-wise order, for sorting: below, at or above 0. */
+int tfp_str_compare(struct tfp_str a, struct tfp_str b);
+
 static inline bool tfp_str_starts(struct tfp_str s, const char *text)
 {
 	size_t n = __builtin_strlen(text);

@@ -1,5 +1,7 @@
 #include "store/capture_parts.h"
 
+#include <string.h>
+
 uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 {
 	if (map->dense)
@@ -160,4 +162,13 @@ bool tfp_stat_text(const struct tfp_plane *plane, const struct tfp_stat *stat,
 	default:
 		return false;
 	}
+}
+
+int tfp_str_compare(struct tfp_str a, struct tfp_str b)
+{
+	size_t n = a.size < b.size ? a.size : b.size;
+	int order = n ? memcmp(a.data, b.data, n) : 0;
+	if (order)
+		return order;
+	return a.size < b.size ? -1 : a.size > b.size;
 }
