@@ -438,11 +438,10 @@ bool tfp_http_server_is_public(const struct tfp_http_server *server)
 
 void tfp_http_server_stop(struct tfp_http_server *server)
 {
-	if (server->listener < 0)
-		return;
-	MHD_quiesce_daemon(server->daemon);
-	close(server->listener);
-	server->listener = -1;
+	/* Its workers may still be about to look at the descriptor: new clients are
+	 * refused, but it is closed only when they have ended. */
+	if (MHD_quiesce_daemon(server->daemon) >= 0)
+		shutdown(server->listener, SHUT_RDWR);
 }
 
 bool tfp_http_server_idle(const struct tfp_http_server *server)
@@ -462,7 +461,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	tfp_pool_free(server->heavy);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	else if (server->listener >= 0)
+	if (server->listener >= 0)
 		close(server->listener);
 	tfp_free(server->prefix);
 	tfp_free(server);

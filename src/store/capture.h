@@ -185,7 +185,7 @@ struct tfp_fact_kind {
 enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_fact_kind *kind,
 				 struct tfp_pool *pool, const void **fact,
 				 struct tfp_error *err) TFP_CHECK;
-/* heap_bytes and what the facts so far hold. */
+/* What it takes of memory: heap_bytes, the facts so far, and the mapped file. */
 uint64_t tfp_capture_held_bytes(struct tfp_capture *capture);
 
 /* Index of metadata by its key in the file, or TFP_META_UNKNOWN. */

@@ -105,17 +105,13 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 
 /* Counts anew what an entry holds, as facts are added to a capture over time,
  * and makes room. One that alone is too large goes, and not all others. */
-static void account(struct tfp_capture_cache *cache, struct entry *e,
-		    enum tfp_compression compression)
+static void account(struct tfp_capture_cache *cache, struct entry *e)
 {
 	uint64_t bytes = sizeof(*e) + sizeof(*e->error);
 	if (!e->in_table)
 		return;
-	if (e->capture) {
+	if (e->capture)
 		bytes += tfp_capture_held_bytes(e->capture);
-		if (compression == TFP_PLAIN)
-			bytes += e->capture->bytes.size; /* mapped, not held */
-	}
 	cache->bytes += bytes - e->bytes;
 	e->bytes = bytes;
 	if (bytes > cache->limit)
@@ -204,7 +200,7 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 		if (e->in_table) {
 			lru_remove(cache, e);
 			lru_add(cache, e);
-			account(cache, e, file->compression);
+			account(cache, e);
 		}
 		entry_unref(e);
 		pthread_mutex_unlock(&cache->lock);
@@ -239,7 +235,7 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 		if (status != TFP_OK && !lasting(status))
 			table_remove(cache, e);
 		else
-			account(cache, e, file->compression);
+			account(cache, e);
 	}
 	status = take(e, out, err);
 	pthread_cond_broadcast(&cache->loaded);
