@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define SLOTS 4096u
@@ -30,8 +31,10 @@ static void on_sigbus(int number, siginfo_t *info, void *context)
 			continue;
 		/* Everything behind is gone as well: one fault for all of it. */
 		uintptr_t page = at & ~((uintptr_t)page_size - 1);
-		if (mmap((void *)page, end - page, PROT_READ,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		/* The system call itself: what sanitizers put in mmap's place is not
+		 * made for signal handlers. */
+		if (syscall(SYS_mmap, page, end - page, PROT_READ,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == -1)
 			break;
 		atomic_store(&slots[i].cut, true);
 		errno = error;
