@@ -3,6 +3,7 @@
 runs the bundler, writes what ninja needs to know.
 
 usage: build_page.py --node NODE --source WEB --out DIR --stamp FILE --depfile FILE
+       build_page.py --source WEB --install-only
 """
 
 import argparse
@@ -46,11 +47,15 @@ def inputs(source):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("node", "source", "out", "stamp", "depfile"):
-        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--install-only", action="store_true")
+    for name in ("node", "out", "stamp", "depfile"):
+        parser.add_argument("--" + name)
     args = parser.parse_args()
-    out = os.path.abspath(args.out)
     install(args.source)
+    if args.install_only:
+        return
+    out = os.path.abspath(args.out)
     shutil.rmtree(out, ignore_errors=True)
     bundler = os.path.join(args.source, "build.mjs")
     if subprocess.run([args.node, bundler, "--outdir", out]).returncode != 0:
