@@ -188,8 +188,16 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 /* What it takes of memory: heap_bytes, the facts so far, and the mapped file. */
 uint64_t tfp_capture_held_bytes(struct tfp_capture *capture);
 
+/* The general case of tfp_id_map_find. */
+uint32_t tfp_id_map_search(const struct tfp_id_map *map, int64_t id);
+
 /* Index of metadata by its key in the file, or TFP_META_UNKNOWN. */
-uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id);
+static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
+{
+	if (!map->dense)
+		return tfp_id_map_search(map, id);
+	return (uint64_t)id < map->count ? map->indexes[id] : TFP_META_UNKNOWN;
+}
 
 /* First plane of that name (exact), or NULL. */
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
