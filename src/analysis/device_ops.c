@@ -10,6 +10,7 @@
 
 struct plane_ops {
 	const struct tfp_plane *plane;
+	const struct tfp_line_groups *groups; /* by line; NULL: the stats tell */
 	bool is_tpu;
 	struct tfp_op_db db;
 	enum tfp_status status;
@@ -139,6 +140,9 @@ static enum tfp_status run_gpu(struct plane_ops *p, const struct tfp_hlo_modules
 		for (size_t i = 0; ok && i < line->event_count; i++) {
 			struct tfp_gpu_event e;
 			tfp_gpu_event_read(&reader, line, i, &e);
+			if (p->groups)
+				e.is_eager = p->groups[l].eager &&
+					     p->groups[l].eager[i] == TFP_EAGER_YES;
 			widen(&span, e.start_ps, e.start_ps + e.duration_ps);
 			ok = enter_gpu_event(&p->db, &e, memo, &name);
 		}
@@ -402,7 +406,8 @@ static void run_plane(void *context, size_t index)
 }
 
 enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
-			       const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
+			       const struct tfp_hlo_modules *modules,
+			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_op_db *out, struct tfp_error *err)
 {
 	struct device_ops d = {.modules = modules};
@@ -416,6 +421,7 @@ enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 		if (tfp_plane_kind(capture->planes[p].name) != wanted)
 			continue;
 		d.planes[count].plane = &capture->planes[p];
+		d.planes[count].groups = groups ? groups->planes[p] : NULL;
 		d.planes[count].is_tpu = wanted == TFP_PLANE_TPU;
 		tfp_op_db_init(&d.planes[count++].db);
 	}

@@ -5,14 +5,17 @@
 #ifndef TFP_ANALYSIS_DEVICE_OPS_H
 #define TFP_ANALYSIS_DEVICE_OPS_H
 
+#include "analysis/groups.h"
 #include "analysis/hlo_modules.h"
 #include "analysis/op_db.h"
 
 /* Ops of all TPU cores, or where there are none of all GPUs, added up, with
  * one IDLE op. A device without a single event adds nothing. out is
- * initialised by the caller. */
+ * initialised by the caller.
+ * groups as in tfp_host_ops. */
 enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
-			       const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
+			       const struct tfp_hlo_modules *modules,
+			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_op_db *out, struct tfp_error *err) TFP_CHECK;
 
 /* Calls visit with every event that counts for a device op, and the framework op that it

@@ -30,6 +30,7 @@ struct line_ops {
 	const struct tfp_schema *schema;
 	const struct tfp_op_name *ops; /* by event metadata */
 	const struct tfp_line *line;
+	const struct tfp_line_groups *groups; /* NULL: the stats tell */
 	struct tfp_op_db db;
 	bool reads_stats; /* some stat that matters may be on an event */
 };
@@ -69,6 +70,8 @@ static bool op_of_event(const struct line_ops *l, size_t i, struct activity *a)
 			}
 		}
 	}
+	if (l->groups)
+		a->is_eager = l->groups->eager && l->groups->eager[i] == TFP_EAGER_YES;
 	if (staged) {
 		a->name = l->plane->event_metas[meta].name;
 		a->type = category;
@@ -252,8 +255,8 @@ static struct line_ops line_ops_of(const struct host_plane *h, size_t line)
 				 .reads_stats = h->reads_stats};
 }
 
-enum tfp_status tfp_host_ops(const struct tfp_capture *capture, struct tfp_pool *pool,
-			     struct tfp_op_db *out, struct tfp_error *err)
+enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			     struct tfp_pool *pool, struct tfp_op_db *out, struct tfp_error *err)
 {
 	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "/host:CPU");
 	struct host_ops h = {0};
@@ -269,6 +272,8 @@ enum tfp_status tfp_host_ops(const struct tfp_capture *capture, struct tfp_pool 
 	if (status == TFP_OK) {
 		for (size_t l = 0; l < plane->line_count; l++) {
 			h.lines[l] = line_ops_of(&host, l);
+			if (groups)
+				h.lines[l].groups = &groups->planes[plane - capture->planes][l];
 			tfp_op_db_init(&h.lines[l].db);
 		}
 		tfp_pool_for(pool, plane->line_count, run_line, &h);

@@ -5,14 +5,17 @@
 #ifndef TFP_ANALYSIS_HOST_OPS_H
 #define TFP_ANALYSIS_HOST_OPS_H
 
+#include "analysis/groups.h"
 #include "analysis/op_db.h"
 #include "analysis/op_name.h"
 #include "store/capture.h"
 
 /* Ops of the plane /host:CPU, all threads added up, with one IDLE op. out is
- * initialised by the caller. No such plane: nothing is added. */
-enum tfp_status tfp_host_ops(const struct tfp_capture *capture, struct tfp_pool *pool,
-			     struct tfp_op_db *out, struct tfp_error *err) TFP_CHECK;
+ * initialised by the caller. No such plane: nothing is added.
+ * groups tell what ran eagerly; without them (NULL) the stats of the file do. */
+enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			     struct tfp_pool *pool, struct tfp_op_db *out,
+			     struct tfp_error *err) TFP_CHECK;
 
 /* Calls visit with every event that counts for a host op, and that op's name and type. */
 enum tfp_status tfp_host_op_events(const struct tfp_capture *capture,

@@ -1,6 +1,7 @@
 #include "analysis/op_stats.h"
 
 #include "analysis/device_ops.h"
+#include "analysis/groups.h"
 #include "analysis/hlo_modules.h"
 #include "analysis/host_ops.h"
 #include "analysis/schema.h"
@@ -11,7 +12,7 @@
 
 void tfp_op_stats_init(struct tfp_op_stats *stats)
 {
-	*stats = (struct tfp_op_stats){.knows_eager = true};
+	*stats = (struct tfp_op_stats){0};
 	tfp_op_db_init(&stats->host_ops);
 	tfp_op_db_init(&stats->device_ops);
 	tfp_arena_init(&stats->kernels.arena, SIZE_MAX);
@@ -30,19 +31,20 @@ static void free_fact(void *fact)
 	tfp_free(fact);
 }
 
-/* Without a single eager call nothing can be eager, grouped or not. */
-static bool knows_eager(const struct tfp_capture *capture)
+/* Raw captures leave it to the reader what ran eagerly; without a single eager
+ * call nothing did, and grouping is spared. */
+static bool needs_groups(const struct tfp_capture *capture)
 {
 	if (tfp_capture_is_grouped(capture))
-		return true;
+		return false;
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		const struct tfp_plane *plane = &capture->planes[p];
 		for (size_t m = 1; m < plane->event_meta_count; m++) {
 			if (tfp_str_equal(plane->event_metas[m].name, "EagerExecute"))
-				return false;
+				return true;
 		}
 	}
-	return true;
+	return false;
 }
 
 static uint64_t held_bytes(const struct tfp_op_stats *s)
@@ -57,15 +59,18 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 			       uint64_t *heap_bytes, struct tfp_error *err)
 {
 	const struct tfp_hlo_modules *modules;
+	const struct tfp_groups *groups = NULL;
 	struct tfp_op_stats *s = tfp_malloc(sizeof(*s));
 	if (!s)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a summary");
 	tfp_op_stats_init(s);
 	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
+	if (status == TFP_OK && needs_groups(capture))
+		status = tfp_groups_get(capture, pool, &groups, err);
 	if (status == TFP_OK)
-		status = tfp_host_ops(capture, pool, &s->host_ops, err);
+		status = tfp_host_ops(capture, groups, pool, &s->host_ops, err);
 	if (status == TFP_OK)
-		status = tfp_device_ops(capture, modules, pool, &s->device_ops, err);
+		status = tfp_device_ops(capture, modules, groups, pool, &s->device_ops, err);
 	if (status == TFP_OK)
 		status = tfp_kernels(capture, modules, pool, &s->kernels, err);
 	if (status != TFP_OK) {
@@ -74,7 +79,6 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	}
 	tfp_run_env(capture, &s->env);
 	s->is_training = modules->is_training;
-	s->knows_eager = knows_eager(capture);
 	*heap_bytes = held_bytes(s);
 	*fact = s;
 	return TFP_OK;
@@ -134,6 +138,5 @@ enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to combine hosts");
 	merge_env(&stats->env, &host->env);
 	stats->is_training |= host->is_training;
-	stats->knows_eager &= host->knows_eager;
 	return TFP_OK;
 }

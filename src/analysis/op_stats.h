@@ -17,9 +17,6 @@ struct tfp_op_stats {
 	struct tfp_op_db host_ops, device_ops;
 	struct tfp_kernels kernels;
 	bool is_training;
-	/* Whether eager execution is known: it is a matter of grouping, which files
-	 * written since 2022 leave to the reader. */
-	bool knows_eager;
 };
 
 /* Of a capture; computed once and kept with it. */

@@ -138,9 +138,10 @@ static void amd_model(const struct caps *caps, char *out, size_t size)
 			return;
 		}
 	}
-	if (caps->major == 9 && caps->minor == 4)
+	/* XProf names the chip only where the file names the device at all. */
+	if (caps->device_name.size && caps->major == 9 && caps->minor == 4)
 		snprintf(out, size, "AMD GPU - gfx942");
-	else if (caps->major == 9 && caps->minor == 5)
+	else if (caps->device_name.size && caps->major == 9 && caps->minor == 5)
 		snprintf(out, size, "AMD GPU - gfx950");
 	else if (caps->major == 9)
 		snprintf(out, size, "AMD GPU - gfx-9XX series");
@@ -202,8 +203,14 @@ static void gpu_peaks(const struct caps *caps, struct tfp_run_env *env)
 {
 	bool amd = tfp_str_equal(caps->vendor, "AMD");
 	double clock_ghz = caps->clock_khz / 1e6;
-	double flops = amd ? amd_flops_per_cycle(env->device_type) : nvidia_flops_per_cycle(caps);
-	double shared_bytes = amd                ? (strstr(env->device_type, "gfx950") ? 256 : 128)
+	/* What the chip can do does not depend on whether the file names it. */
+	const char *chip = env->device_type;
+	if (amd && caps->major == 9 && caps->minor == 4)
+		chip = "gfx942";
+	else if (amd && caps->major == 9 && caps->minor == 5)
+		chip = "gfx950";
+	double flops = amd ? amd_flops_per_cycle(chip) : nvidia_flops_per_cycle(caps);
+	double shared_bytes = amd                ? (strstr(chip, "gfx950") ? 256 : 128)
 			      : caps->major <= 2 ? 64
 						 : 256;
 	env->peak_teraflops = caps->peak_teraflops > 0 ? caps->peak_teraflops

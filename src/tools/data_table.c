@@ -236,6 +236,10 @@ static void write_properties(const struct tfp_table *t, struct tfp_buf *out)
 
 void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out)
 {
+	if (t->is_nothing) {
+		tfp_buf_puts(out, "{}");
+		return;
+	}
 	tfp_buf_puts(out, "{\"cols\":[");
 	for (size_t c = 0; c < t->column_count; c++) {
 		const struct tfp_column *column = &t->columns[c];
@@ -243,6 +247,8 @@ void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out)
 		tfp_json_string(out, column->id, strlen(column->id));
 		tfp_buf_puts(out, ",\"label\":");
 		tfp_json_string(out, column->label, strlen(column->label));
+		if (t->roles && t->roles[c])
+			tfp_buf_printf(out, ",\"p\":{\"role\":\"%s\"}", t->roles[c]);
 		tfp_buf_printf(out, ",\"type\":\"%s\"}", type_name(column->kind));
 	}
 	tfp_buf_putc(out, ']');

@@ -36,6 +36,10 @@ struct tfp_table {
 	size_t cell_count, cell_room;
 	struct tfp_property *properties;
 	size_t property_count;
+	/* By column, or NULL: what a chart does with it ("tooltip", "interval"; NULL: draws
+	 * it). The caller's. */
+	const char *const *roles;
+	bool is_nothing;        /* written as {}: the place of a table that there is none of */
 	struct tfp_arena arena; /* texts */
 	bool failed;            /* no memory: see tfp_table_failed */
 };

@@ -199,9 +199,7 @@ static void add_row(struct writer *w, const struct tfp_op *op, bool device, doub
 	tfp_table_add_number(t, device ? 0 : share);
 	tfp_table_add_number(t, device ? 0 : w->host_cumulative);
 	add_roofline(w, op, device);
-	if (!w->stats->knows_eager && !tfp_op_is_idle(op))
-		tfp_table_add_absent(t);
-	else if (op->is_eager)
+	if (op->is_eager)
 		tfp_table_add_text(t, "Eager", 5);
 	else
 		tfp_table_add_text(t, "Function", 8);

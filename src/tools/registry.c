@@ -2,12 +2,16 @@
 
 #include <string.h>
 
+extern const struct tfp_tool tfp_overview_page;
+extern const struct tfp_tool tfp_input_pipeline_analyzer;
 extern const struct tfp_tool tfp_framework_op_stats;
 extern const struct tfp_tool tfp_kernel_stats;
+extern const struct tfp_tool tfp_pod_viewer;
 
 const struct tfp_tool *const tfp_tools[] = {
-	&tfp_framework_op_stats,
-	&tfp_kernel_stats,
+	&tfp_overview_page,      &tfp_input_pipeline_analyzer,
+	&tfp_framework_op_stats, &tfp_kernel_stats,
+	&tfp_pod_viewer,
 };
 const size_t tfp_tool_count = sizeof(tfp_tools) / sizeof(tfp_tools[0]);
 

@@ -21,7 +21,7 @@ struct tfp_session {
 /* host: a host's name, ALL_HOSTS, NULL or "" for all. TFP_NOT_FOUND with a
  * message that names host and run. */
 enum tfp_status tfp_session_init(struct tfp_session *session, struct tfp_capture_cache *cache,
-				 struct tfp_pool *pool, const struct tfp_run *run,
-				 const char *host, struct tfp_error *err) TFP_CHECK;
+				 struct tfp_pool *pool, const struct tfp_run *run, const char *host,
+				 struct tfp_error *err) TFP_CHECK;
 
 #endif

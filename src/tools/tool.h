@@ -29,12 +29,12 @@ const char *tfp_query_get(const struct tfp_query *query, const char *key);
 /* A whole number from 0 on; fallback when the key is absent, TFP_BAD_QUERY
  * when it is not a number. */
 enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *key,
-				    uint64_t fallback, uint64_t *value, struct tfp_error *err)
-	TFP_CHECK;
+				    uint64_t fallback, uint64_t *value,
+				    struct tfp_error *err) TFP_CHECK;
 
 /* What a tool answers. Exactly one of the two: tables, or JSON text ready made. */
 struct tfp_answer {
-	struct tfp_table tables[4];
+	struct tfp_table tables[8];
 	size_t table_count;
 	bool bare; /* one table written as an object, not as an array of one */
 	struct tfp_buf json;
@@ -62,19 +62,18 @@ struct tfp_run_traits {
 };
 
 struct tfp_tool {
-	const char *name;              /* the word everywhere: URL, file, page, doc */
-	const char *aliases[3];        /* older names; NULL where there are fewer */
-	const char *title;             /* "Kernel stats" */
-	const char *summary;           /* a sentence */
+	const char *name;       /* the word everywhere: URL, file, page, doc */
+	const char *aliases[3]; /* older names; NULL where there are fewer */
+	const char *title;      /* "Kernel stats" */
+	const char *summary;    /* a sentence */
 	enum tfp_host_scope scope;
 	/* NULL when the tool has something to show for such a run, else why
 	 * not, as a sentence for the user. */
 	const char *(*reason)(const struct tfp_run_traits *traits);
 	/* answer is initialised; what was added to it is released by the caller
 	 * in any case. */
-	enum tfp_status (*render)(const struct tfp_session *session,
-				  const struct tfp_query *query, struct tfp_answer *answer,
-				  struct tfp_error *err);
+	enum tfp_status (*render)(const struct tfp_session *session, const struct tfp_query *query,
+				  struct tfp_answer *answer, struct tfp_error *err);
 	/* Writes /instances's JSON for one row of the tool's table (docs/api.md);
 	 * NULL when the tool has none. */
 	enum tfp_status (*instances)(const struct tfp_session *session,
@@ -93,6 +92,5 @@ const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_tr
 /* By name or alias; a trailing '^' (an old form of XProf's) is ignored. NULL when
  * there is none. */
 const struct tfp_tool *tfp_tool_find(const char *name);
-
 
 #endif

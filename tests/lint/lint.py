@@ -27,7 +27,8 @@ RINGS = {
 }
 
 # Headers that files of tools/ share; a dashboard includes no other dashboard.
-SHARED_TOOLS = {"tool.h", "session.h", "data_table.h", "run_info.h", "summary.h", "instances.h"}
+SHARED_TOOLS = {"tool.h", "session.h", "data_table.h", "run_info.h", "summary.h", "instances.h",
+                "run_summary.h", "step_table.h"}
 
 # Only these may see the libraries.
 LIBRARIES = {

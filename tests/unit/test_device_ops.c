@@ -18,7 +18,7 @@ static struct tfp_op_db compute(struct builder *b)
 	struct tfp_op_db db;
 	struct tfp_error err;
 	tfp_op_db_init(&db);
-	assert_int_equal(tfp_device_ops(o.capture, modules_of(&o), NULL, &db, &err), TFP_OK);
+	assert_int_equal(tfp_device_ops(o.capture, modules_of(&o), NULL, NULL, &db, &err), TFP_OK);
 	close_built(&o);
 	return db;
 }

@@ -23,7 +23,7 @@ static struct tfp_op_db compute(void)
 	struct tfp_error err;
 	b = NULL;
 	tfp_op_db_init(&db);
-	assert_int_equal(tfp_host_ops(o.capture, NULL, &db, &err), TFP_OK);
+	assert_int_equal(tfp_host_ops(o.capture, NULL, NULL, &db, &err), TFP_OK);
 	close_built(&o);
 	return db;
 }
@@ -138,7 +138,7 @@ static void test_threads_are_added_up(void **state)
 	b = NULL;
 	tfp_op_db_init(&db);
 	assert_int_equal(tfp_pool_new(&pool, 2, &err), TFP_OK);
-	assert_int_equal(tfp_host_ops(o.capture, pool, &db, &err), TFP_OK);
+	assert_int_equal(tfp_host_ops(o.capture, NULL, pool, &db, &err), TFP_OK);
 	tfp_pool_free(pool);
 	close_built(&o);
 	ASSERT_OPS(&db, {0, "a", "A", 5, 50, 50}, {0, "b", "B", 5, 50, 50},

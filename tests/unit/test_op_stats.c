@@ -63,28 +63,28 @@ static void test_merge(void **state)
 	tfp_op_stats_release(&zeroed);
 }
 
-static bool knows_eager(bool grouped, bool executes_eagerly)
+/* A raw capture says by nesting what ran eagerly, a grouped one by stats. */
+static void test_eager_of_raw_captures(void **state)
 {
 	struct builder *b = builder_new();
 	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
-	builder_event(builder_line(host, 1, "l", 0), "a:A", 0, 1);
-	if (grouped)
-		builder_stat_name_id(host, "group_id");
-	if (executes_eagerly)
-		builder_event_name_id(host, "EagerExecute");
-	struct opened o = open_built(b);
-	bool knows = stats_of(&o)->knows_eager;
-	close_built(&o);
-	return knows;
-}
-
-static void test_eager_is_known_where_it_can_be(void **state)
-{
+	struct builder_plane *gpu = builder_plane(b, 0, "/device:GPU:0");
+	struct builder_line *line = builder_line(host, 1, "main", 0);
 	(void)state;
-	assert_true(knows_eager(true, true));
-	assert_true(knows_eager(true, false));
-	assert_true(knows_eager(false, false));
-	assert_false(knows_eager(false, true));
+	builder_stat_int(builder_event(line, "EagerExecute", 0, 100), "is_func", 0);
+	builder_event(line, "a:MatMul", 10, 50);
+	builder_stat_int(builder_event(line, "cuLaunchKernel", 20, 5), "correlation_id", 1);
+	builder_event(line, "b:MatMul", 200, 50);
+	struct builder_stats *kernel =
+		builder_event(builder_line(gpu, 13, "Stream #13", 0), "kernel", 50, 40);
+	builder_stat_uint(kernel, "correlation_id", 1);
+	builder_stat_ref(kernel, "tf_op", "a:MatMul");
+	struct opened o = open_built(b);
+	const struct tfp_op_stats *stats = stats_of(&o);
+	assert_true(find_op(&stats->host_ops, 0, "a")->is_eager);
+	assert_false(find_op(&stats->host_ops, 0, "b")->is_eager);
+	assert_true(find_op(&stats->device_ops, 0, "a/kernel")->is_eager);
+	close_built(&o);
 }
 
 int main(void)
@@ -92,7 +92,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_one_host),
 		cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_eager_is_known_where_it_can_be),
+		cmocka_unit_test(test_eager_of_raw_captures),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,243 @@
+#include "analysis/bottleneck.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MS(ps) ((double)(ps) / 1e9)
+
+struct tfp_stat_summary tfp_summarize(const double *values, size_t count)
+{
+	struct tfp_stat_summary s = {0};
+	double squares = 0;
+	if (count == 0)
+		return s;
+	s.minimum = s.maximum = values[0];
+	for (size_t i = 0; i < count; i++) {
+		s.average += values[i] / (double)count;
+		s.minimum = values[i] < s.minimum ? values[i] : s.minimum;
+		s.maximum = values[i] > s.maximum ? values[i] : s.maximum;
+	}
+	for (size_t i = 0; i < count; i++)
+		squares += (values[i] - s.average) * (values[i] - s.average);
+	if (count > 1)
+		s.deviation = sqrt(squares / (double)(count - 1));
+	return s;
+}
+
+const struct tfp_core_step *tfp_shown_core(const struct tfp_steps *steps, size_t step)
+{
+	for (size_t c = 0; c < steps->steps[step].core_count; c++) {
+		const struct tfp_core_step *core = tfp_step_core(steps, step, c);
+		if (!core->is_tpu && tfp_step_core_id(core) == 1)
+			return core;
+	}
+	return NULL;
+}
+
+void tfp_step_totals(const struct tfp_steps *steps, struct tfp_step_totals *totals)
+{
+	*totals = (struct tfp_step_totals){0};
+	for (size_t s = 0; s < steps->count; s++) {
+		const struct tfp_core_step *core = tfp_shown_core(steps, s);
+		uint64_t category_ps[TFP_STEP_CATEGORY_COUNT];
+		if (!core)
+			continue;
+		tfp_step_categories(core, category_ps);
+		for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++)
+			totals->category_ms[c] += MS(category_ps[c]);
+		totals->step_ms += MS(core->duration_ps);
+		totals->host_to_device_ms += MS(core->type_ps[TFP_STEP_HOST_TO_DEVICE]);
+		totals->steps++;
+	}
+}
+
+static void judge(struct tfp_verdict *v, double percent, const char *what)
+{
+	v->percent = percent;
+	v->class = percent >= TFP_MUCH ? "high" : percent >= TFP_SOME ? "moderate" : "no";
+	if (percent >= TFP_SOME)
+		snprintf(v->statement, sizeof(v->statement),
+			 "%.1f%% of the sampled step time goes to \"%s\".", percent, what);
+}
+
+static void nothing_measured(struct tfp_bottleneck *out)
+{
+	out->input.class = "unknown";
+	snprintf(out->input.statement, sizeof(out->input.statement),
+		 "No step was measured, so where the time goes cannot be told.");
+	out->kernel_launch.class = out->all_others.class = out->collectives.class = "no";
+}
+
+static void advise(struct tfp_bottleneck *out, bool uses_tf_data)
+{
+	bool on_input =
+		strcmp(out->input.class, "host") == 0 || strcmp(out->input.class, "both") == 0;
+	if (!on_input)
+		out->next_step = "The rest of this page matters little for this program.";
+	else if (uses_tf_data)
+		out->next_step = "Section 3 shows what the host spends its input time on.";
+	else
+		out->next_step = "Consider the tf.data API (https://www.tensorflow.org/guide/data) "
+				 "for the input; section 3 has nothing on this program.";
+}
+
+/* The test of the input share; false when the program is not bound by its input. */
+static bool judge_input(struct tfp_verdict *v, double percent)
+{
+	bool highly = percent >= TFP_HIGHLY_INPUT_BOUND;
+	v->percent = percent;
+	if (percent < TFP_MODERATELY_INPUT_BOUND)
+		return false;
+	v->class = highly ? "host" : "both";
+	snprintf(v->statement, sizeof(v->statement),
+		 "The program is %s input-bound: it waits for input for %.1f%% of the sampled step "
+		 "time. %s",
+		 highly ? "HIGHLY" : "MODERATELY", percent,
+		 highly ? "Shorten the input time first."
+			: "Shorten both the input time and the rest.");
+	return true;
+}
+
+static void not_input_bound(struct tfp_verdict *v, double percent)
+{
+	v->class = "device";
+	snprintf(
+		v->statement, sizeof(v->statement),
+		"The program is NOT input-bound: it waits for input for only %.1f%% of the sampled "
+		"step time. Shorten the rest.",
+		percent);
+}
+
+void tfp_bottleneck(const struct tfp_step_totals *totals, bool uses_tf_data,
+		    struct tfp_bottleneck *out)
+{
+	*out = (struct tfp_bottleneck){0};
+	if (totals->step_ms <= 0) {
+		nothing_measured(out);
+		advise(out, uses_tf_data);
+		return;
+	}
+	double share[TFP_STEP_CATEGORY_COUNT];
+	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++)
+		share[c] = 100 * totals->category_ms[c] / totals->step_ms;
+	double others = share[TFP_STEP_ALL_OTHERS];
+	judge(&out->collectives, share[TFP_STEP_COLLECTIVES], "Device collective communication");
+	judge(&out->kernel_launch, share[TFP_STEP_KERNEL_LAUNCH], "Kernel launch");
+	judge(&out->all_others, others, "All others");
+	if (uses_tf_data && out->kernel_launch.percent >= TFP_SOME) {
+		size_t n = strlen(out->kernel_launch.statement);
+		snprintf(out->kernel_launch.statement + n, sizeof(out->kernel_launch.statement) - n,
+			 " tf.data may be taking the CPU from the threads that launch kernels: try "
+			 "the environment variable TF_GPU_THREAD_MODE=gpu_private.");
+	}
+	struct tfp_verdict *input = &out->input;
+	if (!judge_input(input, share[TFP_STEP_INPUT])) {
+		if (others >= TFP_SOME) {
+			input->class = "both";
+			snprintf(input->statement, sizeof(input->statement),
+				 "The program is POTENTIALLY input-bound: %.1f%% of the sampled "
+				 "step time goes to \"All others\", which may be I/O, Python, or "
+				 "both.",
+				 others);
+			/* Said once. */
+			out->all_others.class = "no";
+			out->all_others.statement[0] = '\0';
+		} else {
+			not_input_bound(input, share[TFP_STEP_INPUT]);
+		}
+	}
+	advise(out, uses_tf_data);
+}
+
+/* ---- TPU ---- */
+
+void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, struct tfp_tpu_step_view *view)
+{
+	size_t n = steps->steps[step].core_count;
+	double least_step = 0;
+	*view = (struct tfp_tpu_step_view){0};
+	for (size_t c = 0; c < n; c++) {
+		const struct tfp_core_step *core = tfp_step_core(steps, step, c);
+		double time = MS(core->duration_ps);
+		double infeed = MS(core->tpu_ps[TFP_TPU_INFEED]);
+		double compute =
+			MS(core->tpu_ps[TFP_TPU_COMPUTE]) + MS(core->tpu_ps[TFP_TPU_ALL_REDUCE]);
+		double transfer = MS(core->tpu_ps[TFP_TPU_HOST_TRANSFER]);
+		double all_reduce = MS(core->tpu_ps[TFP_TPU_ALL_REDUCE]);
+		double percent = time > 0 ? 100 * infeed / time : 0;
+		bool first = c == 0;
+		view->step_ms = fmax(view->step_ms, time);
+		least_step = first ? time : fmin(least_step, time);
+		view->compute_ms = first ? compute : fmin(view->compute_ms, compute);
+		if (first || infeed > view->infeed_ms) {
+			view->infeed_ms = infeed;
+			view->worst_core = c;
+		}
+		view->outfeed_ms += MS(core->tpu_ps[TFP_TPU_OUTFEED]) / (double)n;
+		view->host_transfer_ms = fmax(view->host_transfer_ms, transfer);
+		view->all_reduce_ms = fmax(view->all_reduce_ms, all_reduce);
+		view->infeed_percent_average += percent / (double)n;
+		view->infeed_percent_minimum =
+			first ? percent : fmin(view->infeed_percent_minimum, percent);
+		view->infeed_percent_maximum = fmax(view->infeed_percent_maximum, percent);
+	}
+	view->idle_ms = fmax(0, least_step - (view->compute_ms + view->infeed_ms +
+					      view->all_reduce_ms + view->outfeed_ms));
+}
+
+void tfp_tpu_bottleneck(const struct tfp_steps *steps, bool uses_tf_data,
+			struct tfp_bottleneck *out)
+{
+	double step_ms = 0, infeed_ms = 0, outfeed_ms = 0, idle_ms = 0, all_reduce_ms = 0;
+	*out = (struct tfp_bottleneck){0};
+	for (size_t s = 0; s < steps->count; s++) {
+		struct tfp_tpu_step_view view;
+		tfp_tpu_step_view(steps, s, &view);
+		step_ms += view.step_ms;
+		infeed_ms += view.infeed_ms;
+		outfeed_ms += view.outfeed_ms;
+		idle_ms += view.idle_ms;
+		all_reduce_ms += view.all_reduce_ms;
+	}
+	if (step_ms <= 0) {
+		nothing_measured(out);
+		advise(out, uses_tf_data);
+		return;
+	}
+	double infeed = 100 * infeed_ms / step_ms, outfeed = 100 * outfeed_ms / step_ms;
+	double idle = 100 * idle_ms / step_ms, all_reduce = 100 * all_reduce_ms / step_ms;
+	out->kernel_launch.class = "no";
+	out->all_others.class = idle >= TFP_SOME ? "yes" : "no";
+	out->all_others.percent = idle;
+	if (idle >= TFP_SOME)
+		snprintf(out->all_others.statement, sizeof(out->all_others.statement),
+			 "The TensorCores are idle for %.1f%% of the sampled step time without "
+			 "waiting for input: let a host training loop run several steps at a time.",
+			 idle);
+	out->collectives.class = all_reduce - infeed >= 6 ? "yes" : "no";
+	out->collectives.percent = all_reduce;
+	if (all_reduce - infeed >= 6)
+		snprintf(out->collectives.statement, sizeof(out->collectives.statement),
+			 "%.1f%% of the sampled step time goes to all-reduce.", all_reduce);
+	if (!judge_input(&out->input, infeed))
+		not_input_bound(&out->input, infeed);
+	if (outfeed >= TFP_MODERATELY_INPUT_BOUND)
+		snprintf(out->output_statement, sizeof(out->output_statement),
+			 "The program is %s output-bound: %.1f%% of the sampled step time goes to "
+			 "output.",
+			 outfeed >= TFP_HIGHLY_INPUT_BOUND ? "HIGHLY" : "MODERATELY", outfeed);
+	advise(out, uses_tf_data);
+}
+
+const char *tfp_step_diagnostic(const struct tfp_steps *steps)
+{
+	if (steps->count > 0)
+		return NULL;
+	if (steps->intersection_empty)
+		return "The hosts have no step in common: their sequences of steps differ too much "
+		       "in time, so no step time is known.";
+	return "No step was marked in this capture, so the step time is not known. Either the "
+	       "program does not mark its steps (Keras does it by itself), or the capture is "
+	       "shorter than one step: mark the steps, or profile for longer.";
+}

@@ -1,0 +1,77 @@
+/*
+ * Which step every event belongs to (XProf's grouping, preprocess.md C).
+ *
+ * Captures of TensorFlow 2.2 to 2.1x carry group ids in the file; newer ones
+ * are raw, and the groups are made here: from nesting on a thread, from
+ * producers and consumers on different threads, from launches and kernels.
+ *
+ *     const struct tfp_groups *groups;
+ *     tfp_groups_get(capture, pool, &groups, &err);
+ *     int32_t group = tfp_group_of(groups, p, l, i);
+ */
+#ifndef TFP_ANALYSIS_GROUPS_H
+#define TFP_ANALYSIS_GROUPS_H
+
+#include "base/arena.h"
+#include "store/capture.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TFP_NO_GROUP (-1)
+
+/* What is known of the execution of an event. Only ops and kernels are ever
+ * YES or NO. */
+enum tfp_eager { TFP_EAGER_UNKNOWN, TFP_EAGER_NO, TFP_EAGER_YES };
+
+struct tfp_group {
+	/* "train 12": what the root event is called and its number; "" when the
+	 * group has no name. Any bytes; owned by the groups or the capture. */
+	struct tfp_str name;
+};
+
+struct tfp_line_groups {
+	int32_t *group; /* by event; NULL when no event of the line has one */
+	uint8_t *eager; /* enum tfp_eager by event; NULL: unknown for all */
+	/* Events that carry the step's name: the roots of groups that somebody
+	 * marked (stat step_name), ascending. */
+	uint32_t *named;
+	size_t named_count;
+};
+
+struct tfp_groups {
+	struct tfp_group *groups; /* by group id */
+	size_t group_count;
+	struct tfp_line_groups **planes; /* [plane][line] */
+	size_t plane_count;
+	bool from_file; /* the capture was grouped when it was written */
+	struct tfp_arena arena;
+};
+
+/* Of a capture; computed once. */
+enum tfp_status tfp_groups_get(struct tfp_capture *capture, struct tfp_pool *pool,
+			       const struct tfp_groups **out, struct tfp_error *err) TFP_CHECK;
+
+static inline int32_t tfp_group_of(const struct tfp_groups *groups, size_t plane, size_t line,
+				   size_t event)
+{
+	const int32_t *group = groups->planes[plane][line].group;
+	return group ? group[event] : TFP_NO_GROUP;
+}
+
+static inline enum tfp_eager tfp_eager_of(const struct tfp_groups *groups, size_t plane,
+					  size_t line, size_t event)
+{
+	const uint8_t *eager = groups->planes[plane][line].eager;
+	return eager ? (enum tfp_eager)eager[event] : TFP_EAGER_UNKNOWN;
+}
+
+/* Whether the event carries its group's name (the stat step_name). */
+bool tfp_event_is_named(const struct tfp_groups *groups, size_t plane, size_t line, size_t event);
+
+/* For the maker of groups of raw captures (grouping.c): fills in groups that
+ * are allocated and empty. */
+enum tfp_status tfp_group_raw(const struct tfp_capture *capture, struct tfp_pool *pool,
+			      struct tfp_groups *groups, struct tfp_error *err) TFP_CHECK;
+
+#endif

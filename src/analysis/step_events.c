@@ -1,0 +1,810 @@
+#include "analysis/step_events.h"
+
+#include "analysis/op_name.h"
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Derived line of a GPU that holds its steps (0xdeadbeef as a signed number). */
+#define STEPS_LINE (-559038737)
+
+enum {
+	CORRELATION_ID,
+	SHAPE,
+	MEMCPY_DETAILS,
+	STAGE_NAME,
+	CATEGORY,
+	DEVICE_OFFSET,
+	DEVICE_DURATION,
+	WANTED
+};
+
+static const char *const names[WANTED] = {
+	[CORRELATION_ID] = "correlation_id",
+	[SHAPE] = "shape",
+	[MEMCPY_DETAILS] = "memcpy_details",
+	[STAGE_NAME] = "_ipl_stage_name",
+	[CATEGORY] = "hlo_category",
+	[DEVICE_OFFSET] = "device_offset_ps",
+	[DEVICE_DURATION] = "device_duration_ps",
+};
+
+/* ---- lists ---- */
+
+static bool make_room(void *list, size_t count, size_t *room, size_t size)
+{
+	void *old, *new;
+	if (count < *room)
+		return true;
+	size_t more = *room ? *room * 2 : 32;
+	memcpy(&old, list, sizeof(old));
+	new = tfp_reallocarray(old, more, size);
+	if (!new)
+		return false;
+	memcpy(list, &new, sizeof(new));
+	*room = more;
+	return true;
+}
+
+/* Spans of a line come ascending by begin. What lies in or touches the last span of its
+ * type and group joins it: nested ops would be most of a line otherwise. last:
+ * index + 1 of the last span by type. */
+static bool add_span(struct tfp_line_steps *l, uint32_t *last, struct tfp_step_span s)
+{
+	struct tfp_step_span *old = last[s.type] ? &l->spans[last[s.type] - 1] : NULL;
+	if (old && old->group == s.group && old->begin_ps < old->end_ps &&
+	    (s.begin_ps < old->end_ps || (s.begin_ps == old->end_ps && s.end_ps > s.begin_ps))) {
+		if (old->end_ps < s.end_ps)
+			old->end_ps = s.end_ps;
+		return true;
+	}
+	if (!make_room(&l->spans, l->span_count, &l->span_room, sizeof(*l->spans)))
+		return false;
+	l->spans[l->span_count++] = s;
+	if (l->span_count <= UINT32_MAX)
+		last[s.type] = (uint32_t)l->span_count;
+	return true;
+}
+
+static bool add_marker(struct tfp_step_marker **list, size_t *count, size_t *room,
+		       struct tfp_step_marker marker)
+{
+	if (!make_room(list, *count, room, sizeof(**list)))
+		return false;
+	(*list)[(*count)++] = marker;
+	return true;
+}
+
+/* Begin and end of an event by the capture's clock. Far-off times of damaged files are
+ * brought near enough for differences to fit. */
+static void span_of(const struct tfp_line *line, size_t i, int64_t *begin, int64_t *end)
+{
+	const int64_t most = INT64_MAX / 4;
+	int64_t start = tfp_event_start_ps(line, i), duration = line->duration_ps[i];
+	*begin = start > most ? most : start < -most ? -most : start;
+	*end = *begin + (duration > most ? most : duration < 0 ? 0 : duration);
+}
+
+/* ---- what events are ---- */
+
+static bool starts_any_case(struct tfp_str s, const char *text)
+{
+	size_t n = strlen(text);
+	return s.size >= n && strncasecmp(s.data, text, n) == 0;
+}
+
+static bool contains(struct tfp_str s, const char *text)
+{
+	return s.size && memmem(s.data, s.size, text, strlen(text)) != NULL;
+}
+
+/* MEMCPYHtoD, MemcpyH2D, `Memcpy HtoD (...)`, ROCm's CopyHostToDevice: every spelling
+ * since 2020 (tf2_and_xprof.md, "device copies"). A name with a colon is an op's. */
+static bool copy_of_name(struct tfp_str name, enum tfp_step_copy *copy)
+{
+	static const struct {
+		const char *text;
+		enum tfp_step_copy copy;
+	} ends[] = {{"HtoD", TFP_COPY_H2D},          {"H2D", TFP_COPY_H2D},
+		    {"DtoH", TFP_COPY_D2H},          {"D2H", TFP_COPY_D2H},
+		    {"DtoD", TFP_COPY_D2D},          {"D2D", TFP_COPY_D2D},
+		    {"PtoP", TFP_COPY_D2D},          {"P2P", TFP_COPY_D2D},
+		    {"HostToDevice", TFP_COPY_H2D},  {"DeviceToHost", TFP_COPY_D2H},
+		    {"DeviceToDevice", TFP_COPY_D2D}};
+	struct tfp_str rest = name;
+	if (name.size == 0 || memchr(name.data, ':', name.size))
+		return false;
+	if (starts_any_case(rest, "Memcpy"))
+		rest = (struct tfp_str){rest.data + 6, rest.size - 6};
+	else if (starts_any_case(rest, "Copy"))
+		rest = (struct tfp_str){rest.data + 4, rest.size - 4};
+	else
+		return false;
+	while (rest.size && (rest.data[0] == ' ' || rest.data[0] == '_'))
+		rest = (struct tfp_str){rest.data + 1, rest.size - 1};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (starts_any_case(rest, ends[i].text)) {
+			*copy = ends[i].copy;
+			return true;
+		}
+	}
+	return false;
+}
+
+enum tfp_step_event tfp_step_type_of_gpu_event(struct tfp_str name, struct tfp_str shape)
+{
+	enum tfp_step_copy copy;
+	if (copy_of_name(name, &copy))
+		return copy == TFP_COPY_H2D   ? TFP_STEP_HOST_TO_DEVICE
+		       : copy == TFP_COPY_D2H ? TFP_STEP_DEVICE_TO_HOST
+					      : TFP_STEP_DEVICE_TO_DEVICE;
+	if (starts_any_case(name, "nccl"))
+		return TFP_STEP_DEVICE_COLLECTIVES;
+	if (shape.size)
+		return contains(shape, "half") ? TFP_STEP_DEVICE_COMPUTE_16
+					       : TFP_STEP_DEVICE_COMPUTE_32;
+	return contains(name, "half") || contains(name, "fp16") ? TFP_STEP_DEVICE_COMPUTE_16
+								: TFP_STEP_DEVICE_COMPUTE_32;
+}
+
+enum tfp_step_event tfp_step_type_of_host_event(struct tfp_str name, bool has_gpu,
+						bool has_correlation_id)
+{
+	struct tfp_op_name op = tfp_op_name_parse(name);
+	if (op.category == TFP_OP_MEMCPY_H2D ||
+	    (op.category == TFP_OP_TENSORFLOW && tfp_str_starts(op.type, "InfeedEnqueue")))
+		return TFP_STEP_HOST_TO_DEVICE;
+	if (op.category == TFP_OP_MEMCPY_H2H)
+		return TFP_STEP_HOST_TO_HOST;
+	if (has_gpu && (has_correlation_id || starts_any_case(name, "ExecutorState::Process")))
+		return TFP_STEP_HOST_PREPARE;
+	if (starts_any_case(name, "IteratorGetNext"))
+		return TFP_STEP_HOST_WAIT_INPUT;
+	return TFP_STEP_HOST_COMPUTE;
+}
+
+static bool is_marker_name(struct tfp_str name)
+{
+	return (tfp_str_starts(name, "train") || tfp_str_starts(name, "test") ||
+		tfp_str_starts(name, "TraceContext")) &&
+	       !memchr(name.data, '/', name.size);
+}
+
+/* Frames around ops: they compute nothing themselves. */
+static bool is_frame_name(struct tfp_str name)
+{
+	return tfp_str_starts(name, "EagerExecute") || tfp_str_starts(name, "EagerLocalExecute") ||
+	       tfp_str_starts(name, "EagerKernelExecute") || tfp_str_starts(name, "FunctionRun");
+}
+
+/* ---- host ---- */
+
+enum host_kind { HOST_EVENT, HOST_MARKER, HOST_FRAME };
+
+/* By metadata: what its events are, without and with a correlation id. */
+struct host_name {
+	uint8_t kind, type, type_if_correlated;
+};
+
+struct host_lines {
+	const struct tfp_plane *plane;
+	const struct tfp_groups *groups;
+	const bool *wanted;
+	const struct tfp_schema *schema;
+	const struct host_name *names;
+	bool reads_stats, has_stages;
+	struct tfp_plane_steps *out;
+	atomic_bool no_memory;
+};
+
+/* Open events of a thread, for telling the outermost stages of an input pipeline. */
+struct stage_stack {
+	struct {
+		int64_t begin_ps, end_ps;
+		bool in_stage;
+	} * open;
+	size_t depth, room;
+};
+
+/* Whether the event is a stage and lies in no other. */
+static bool is_root_stage(struct stage_stack *s, int64_t begin, int64_t end, bool stage,
+			  bool *no_memory)
+{
+	while (s->depth &&
+	       !(s->open[s->depth - 1].begin_ps <= begin && end <= s->open[s->depth - 1].end_ps))
+		s->depth--;
+	bool within = s->depth && s->open[s->depth - 1].in_stage;
+	if (!make_room(&s->open, s->depth, &s->room, sizeof(*s->open))) {
+		*no_memory = true;
+		return false;
+	}
+	s->open[s->depth].begin_ps = begin;
+	s->open[s->depth].end_ps = end;
+	s->open[s->depth++].in_stage = within || stage;
+	return stage && !within;
+}
+
+static void read_host_stats(const struct host_lines *h, const struct tfp_line *line, size_t i,
+			    bool *correlated, bool *stage)
+{
+	struct tfp_stat_iter it = tfp_event_stats(line, i);
+	struct tfp_stat stat;
+	struct tfp_str text;
+	int64_t number;
+	*correlated = *stage = false;
+	while (tfp_stat_next(&it, &stat)) {
+		int name = tfp_schema_of(h->schema, &stat);
+		if (name == CORRELATION_ID)
+			*correlated = tfp_stat_int(&stat, &number) &&
+				      (number >= 0 || stat.kind == TFP_STAT_UINT);
+		else if (name == STAGE_NAME)
+			*stage = tfp_stat_text(h->plane, &stat, &text) && text.size > 0;
+	}
+}
+
+static void run_host_line(void *context, size_t index)
+{
+	struct host_lines *h = context;
+	const struct tfp_line *line = &h->plane->lines[index];
+	struct tfp_line_steps *out = &h->out->lines[index];
+	const struct tfp_line_groups *groups = &h->groups->planes[h->out->plane][index];
+	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
+	struct stage_stack stack = {0};
+	bool ok = true, no_memory = false;
+	if (tfp_line_is_derived(line) || !groups->group)
+		return;
+	for (size_t i = 0, named = 0; ok && i < line->event_count; i++) {
+		const struct host_name *name = &h->names[line->meta[i]];
+		int32_t group = groups->group[i];
+		bool correlated = false, stage = false, root_stage = false;
+		int64_t begin, end;
+		while (named < groups->named_count && groups->named[named] < i)
+			named++;
+		bool counts = group >= 0 && (!h->wanted || h->wanted[group]);
+		if (!counts && !h->has_stages)
+			continue;
+		span_of(line, i, &begin, &end);
+		if (h->reads_stats)
+			read_host_stats(h, line, i, &correlated, &stage);
+		if (h->has_stages)
+			root_stage = is_root_stage(&stack, begin, end, stage, &no_memory);
+		if (!counts)
+			continue;
+		bool is_named = named < groups->named_count && groups->named[named] == i;
+		if (name->kind == HOST_MARKER || is_named) {
+			ok = add_marker(
+				&out->markers, &out->marker_count, &out->marker_room,
+				(struct tfp_step_marker){begin, end, (uint32_t)group, is_named});
+		} else if (name->kind == HOST_EVENT) {
+			uint8_t type = correlated ? name->type_if_correlated : name->type;
+			if (root_stage && type == TFP_STEP_HOST_COMPUTE)
+				type = TFP_STEP_HOST_WAIT_INPUT;
+			ok = add_span(out, last,
+				      (struct tfp_step_span){begin, end, (uint32_t)group, type});
+		}
+		ok = ok && !no_memory;
+	}
+	tfp_free(stack.open);
+	if (!ok || no_memory)
+		atomic_store(&h->no_memory, true);
+}
+
+static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu)
+{
+	struct host_name *list = tfp_calloc(plane->event_meta_count, sizeof(*list));
+	for (size_t m = 0; list && m < plane->event_meta_count; m++) {
+		struct tfp_str name = plane->event_metas[m].name;
+		list[m] = (struct host_name){
+			.kind = is_marker_name(name)  ? HOST_MARKER
+				: is_frame_name(name) ? HOST_FRAME
+						      : HOST_EVENT,
+			.type = (uint8_t)tfp_step_type_of_host_event(name, has_gpu, false),
+			.type_if_correlated =
+				(uint8_t)tfp_step_type_of_host_event(name, has_gpu, true),
+		};
+	}
+	return list;
+}
+
+bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			     const bool *wanted, bool has_gpu, struct tfp_pool *pool,
+			     struct tfp_plane_steps *out)
+{
+	const struct tfp_plane *plane = &capture->planes[out->plane];
+	struct tfp_schema schema;
+	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
+		return false;
+	struct host_name *list = host_names(plane, has_gpu);
+	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
+	struct host_lines h = {
+		.plane = plane,
+		.groups = groups,
+		.wanted = wanted,
+		.schema = &schema,
+		.names = list,
+		.has_stages = tfp_schema_has(&schema, STAGE_NAME),
+		.out = out,
+	};
+	h.reads_stats = h.has_stages || (has_gpu && tfp_schema_has(&schema, CORRELATION_ID));
+	bool ok = list && out->lines;
+	if (ok)
+		tfp_pool_for(pool, plane->line_count, run_host_line, &h);
+	tfp_free(list);
+	tfp_schema_release(&schema);
+	return ok && !atomic_load(&h.no_memory);
+}
+
+/* ---- GPU ---- */
+
+struct gpu_lines {
+	const struct tfp_plane *plane;
+	const struct tfp_schema *schema;
+	/* By metadata: the type where no shape decides. */
+	const uint8_t *types;
+	/* By line and event; the groups' own, or with gaps filled. */
+	const int32_t *const *group;
+	bool has_shapes;
+	struct tfp_plane_steps *out;
+	atomic_bool no_memory;
+};
+
+/* The number in `num_bytes:123` (before 2021) or `size:123` among other pairs. */
+static uint64_t bytes_of_details(struct tfp_str details)
+{
+	static const char *const keys[] = {"num_bytes:", "size:"};
+	for (size_t k = 0; k < 2; k++) {
+		size_t n = strlen(keys[k]);
+		const char *at =
+			details.size >= n ? memmem(details.data, details.size, keys[k], n) : NULL;
+		if (!at)
+			continue;
+		uint64_t bytes = 0;
+		for (at += n; at < details.data + details.size && *at >= '0' && *at <= '9'; at++) {
+			if (bytes > UINT64_MAX / 10 - 9)
+				return 0;
+			bytes = bytes * 10 + (uint64_t)(*at - '0');
+		}
+		return bytes;
+	}
+	return 0;
+}
+
+static bool add_copy(struct tfp_line_steps *out, uint32_t group, uint8_t type, uint64_t time_ps,
+		     struct tfp_str details)
+{
+	if (!make_room(&out->copies, out->copy_count, &out->copy_room, sizeof(*out->copies)))
+		return false;
+	out->copies[out->copy_count++] = (struct tfp_step_copy_event){
+		.group = group,
+		.kind = type == TFP_STEP_HOST_TO_DEVICE   ? TFP_COPY_H2D
+			: type == TFP_STEP_DEVICE_TO_HOST ? TFP_COPY_D2H
+							  : TFP_COPY_D2D,
+		.time_ps = time_ps,
+		.bytes = bytes_of_details(details),
+	};
+	return true;
+}
+
+static void run_gpu_line(void *context, size_t index)
+{
+	struct gpu_lines *g = context;
+	const struct tfp_line *line = &g->plane->lines[index];
+	struct tfp_line_steps *out = &g->out->lines[index];
+	const int32_t *groups = g->group[index];
+	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
+	bool ok = true;
+	if (tfp_line_is_derived(line) || !groups)
+		return;
+	for (size_t i = 0; ok && i < line->event_count; i++) {
+		struct tfp_str shape = {"", 0}, details = {"", 0};
+		struct tfp_stat_iter it = tfp_event_stats(line, i);
+		struct tfp_stat stat;
+		bool correlated = false;
+		int64_t number, begin, end;
+		if (groups[i] < 0)
+			continue;
+		while (tfp_stat_next(&it, &stat)) {
+			int name = tfp_schema_of(g->schema, &stat);
+			if (name == CORRELATION_ID)
+				correlated = tfp_stat_int(&stat, &number) &&
+					     (number >= 0 || stat.kind == TFP_STAT_UINT);
+			else if (name == SHAPE)
+				tfp_stat_text(g->plane, &stat, &shape);
+			else if (name == MEMCPY_DETAILS)
+				tfp_stat_text(g->plane, &stat, &details);
+		}
+		if (!correlated)
+			continue;
+		uint8_t type = g->types[line->meta[i]];
+		if (shape.size)
+			type = (uint8_t)tfp_step_type_of_gpu_event(
+				tfp_event_meta(g->plane, line, i)->name, shape);
+		span_of(line, i, &begin, &end);
+		ok = add_span(out, last,
+			      (struct tfp_step_span){begin, end, (uint32_t)groups[i], type});
+		if (ok && (type == TFP_STEP_HOST_TO_DEVICE || type == TFP_STEP_DEVICE_TO_HOST ||
+			   type == TFP_STEP_DEVICE_TO_DEVICE))
+			ok = add_copy(out, (uint32_t)groups[i], type, (uint64_t)(end - begin),
+				      details);
+	}
+	if (!ok)
+		atomic_store(&g->no_memory, true);
+}
+
+static bool read_step_line(const struct tfp_line *line, const int32_t *groups,
+			   struct tfp_plane_steps *out)
+{
+	for (size_t i = 0; groups && i < line->event_count; i++) {
+		struct tfp_step_marker marker = {.group = (uint32_t)groups[i]};
+		if (groups[i] < 0)
+			continue;
+		span_of(line, i, &marker.begin_ps, &marker.end_ps);
+		if (!add_marker(&out->markers, &out->marker_count, &out->marker_room, marker))
+			return false;
+	}
+	return true;
+}
+
+static bool is_steps_line(const struct tfp_line *line)
+{
+	return (int32_t)(uint32_t)(uint64_t)line->id == STEPS_LINE;
+}
+
+/* A raw capture has no line of steps; they follow from the groups
+ * (preprocess.md D1): over the events of all streams in order of time, an event without
+ * group belongs to the group before it, and a step goes from the first to the last
+ * of consecutive events of one group. */
+struct walk {
+	const struct tfp_plane *plane;
+	size_t *at;       /* next event by line */
+	int32_t **groups; /* by line, made here */
+};
+
+static bool head_is_before(const struct walk *w, size_t a, size_t b)
+{
+	const struct tfp_line *x = &w->plane->lines[a], *y = &w->plane->lines[b];
+	int64_t begin_x = tfp_event_start_ps(x, w->at[a]);
+	int64_t begin_y = tfp_event_start_ps(y, w->at[b]);
+	if (begin_x != begin_y)
+		return begin_x < begin_y;
+	return x->duration_ps[w->at[a]] < y->duration_ps[w->at[b]];
+}
+
+static void sift(const struct walk *w, uint32_t *heap, size_t n, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1, right = left + 1;
+		if (left < n && head_is_before(w, heap[left], heap[least]))
+			least = left;
+		if (right < n && head_is_before(w, heap[right], heap[least]))
+			least = right;
+		if (least == i)
+			return;
+		uint32_t swap = heap[i];
+		heap[i] = heap[least];
+		heap[least] = swap;
+		i = least;
+	}
+}
+
+static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
+			 struct tfp_plane_steps *out)
+{
+	size_t n = 0;
+	int32_t current = TFP_NO_GROUP;
+	uint32_t *heap = tfp_reallocarray(NULL, w->plane->line_count + 1, sizeof(*heap));
+	if (!heap)
+		return false;
+	for (size_t l = 0; l < w->plane->line_count; l++) {
+		if (w->groups[l])
+			heap[n++] = (uint32_t)l;
+	}
+	for (size_t i = n; i-- > 0;)
+		sift(w, heap, n, i);
+	bool ok = true;
+	while (ok && n > 0) {
+		size_t l = heap[0], i = w->at[l]++;
+		const struct tfp_line *line = &w->plane->lines[l];
+		int32_t group = groups[l].group ? groups[l].group[i] : TFP_NO_GROUP;
+		if (group < 0)
+			group = current;
+		w->groups[l][i] = group;
+		if (group >= 0) {
+			int64_t begin, end;
+			span_of(line, i, &begin, &end);
+			if (group != current) {
+				ok = add_marker(&out->markers, &out->marker_count,
+						&out->marker_room,
+						(struct tfp_step_marker){begin, end,
+									 (uint32_t)group, false});
+			} else if (out->markers[out->marker_count - 1].end_ps < end) {
+				out->markers[out->marker_count - 1].end_ps = end;
+			}
+			current = group;
+		}
+		if (w->at[l] == line->event_count)
+			heap[0] = heap[--n];
+		sift(w, heap, n, 0);
+	}
+	tfp_free(heap);
+	return ok;
+}
+
+static bool fill_groups(const struct tfp_plane *plane, const struct tfp_line_groups *groups,
+			int32_t **filled, struct tfp_plane_steps *out)
+{
+	struct walk w = {.plane = plane, .groups = filled};
+	bool any = false;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		if (tfp_line_is_derived(line) || line->event_count == 0)
+			continue;
+		any |= groups[l].group != NULL;
+		filled[l] = tfp_reallocarray(NULL, line->event_count, sizeof(**filled));
+		if (!filled[l])
+			return false;
+	}
+	if (!any) {
+		for (size_t l = 0; l < plane->line_count; l++) {
+			tfp_free(filled[l]);
+			filled[l] = NULL;
+		}
+		return true;
+	}
+	w.at = tfp_calloc(plane->line_count, sizeof(*w.at));
+	bool ok = w.at && walk_streams(&w, groups, out);
+	tfp_free(w.at);
+	return ok;
+}
+
+static uint8_t *gpu_types(const struct tfp_plane *plane)
+{
+	const struct tfp_str none = {"", 0};
+	uint8_t *types = tfp_calloc(plane->event_meta_count, 1);
+	for (size_t m = 0; types && m < plane->event_meta_count; m++)
+		types[m] = (uint8_t)tfp_step_type_of_gpu_event(plane->event_metas[m].name, none);
+	return types;
+}
+
+bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    struct tfp_pool *pool, struct tfp_plane_steps *out)
+{
+	const struct tfp_plane *plane = &capture->planes[out->plane];
+	const struct tfp_line_groups *of_lines = groups->planes[out->plane];
+	struct tfp_schema schema;
+	bool has_steps = groups->from_file, ok = true;
+	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
+		return false;
+	uint8_t *types = gpu_types(plane);
+	int32_t **filled = tfp_calloc(plane->line_count, sizeof(*filled));
+	const int32_t **used = tfp_calloc(plane->line_count, sizeof(*used));
+	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
+	ok = types && filled && used && out->lines;
+	for (size_t l = 0; ok && l < plane->line_count; l++) {
+		if (is_steps_line(&plane->lines[l])) {
+			ok = read_step_line(&plane->lines[l], of_lines[l].group, out);
+			has_steps = true;
+		}
+	}
+	if (ok && !has_steps)
+		ok = fill_groups(plane, of_lines, filled, out);
+	if (ok) {
+		for (size_t l = 0; l < plane->line_count; l++)
+			used[l] = has_steps ? of_lines[l].group : filled[l];
+		struct gpu_lines g = {.plane = plane,
+				      .schema = &schema,
+				      .types = types,
+				      .group = used,
+				      .out = out};
+		tfp_pool_for(pool, plane->line_count, run_gpu_line, &g);
+		ok = !atomic_load(&g.no_memory);
+	}
+	for (size_t l = 0; filled && l < plane->line_count; l++)
+		tfp_free(filled[l]);
+	tfp_free(filled);
+	tfp_free(used);
+	tfp_free(types);
+	tfp_schema_release(&schema);
+	return ok;
+}
+
+/* ---- TPU ---- */
+
+static enum tfp_tpu_part part_of_category(struct tfp_str category)
+{
+	static const struct {
+		const char *name;
+		enum tfp_tpu_part part;
+	} table[] = {
+		{"infeed", TFP_TPU_INFEED},           {"outfeed", TFP_TPU_OUTFEED},
+		{"host send", TFP_TPU_HOST_TRANSFER}, {"host send-done", TFP_TPU_HOST_TRANSFER},
+		{"host recv", TFP_TPU_HOST_TRANSFER}, {"host recv-done", TFP_TPU_HOST_TRANSFER},
+		{"all-reduce", TFP_TPU_ALL_REDUCE},   {"all-reduce fusion", TFP_TPU_ALL_REDUCE},
+		{"all-to-all", TFP_TPU_ALL_REDUCE},
+	};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (tfp_str_equal(category, table[i].name))
+			return table[i].part;
+	}
+	return TFP_TPU_COMPUTE;
+}
+
+struct tpu_open {
+	int64_t begin_ps, end_ps;
+	uint64_t children_ps;
+	uint32_t group;
+	uint8_t part;
+};
+
+struct tpu_reader {
+	const struct tfp_plane *plane;
+	struct tfp_schema schema;
+	uint8_t *parts; /* by metadata */
+	struct tpu_open *open;
+	size_t depth, room;
+	struct tfp_plane_steps *out;
+};
+
+/* Steps come in order of time and number, so the one meant is nearly always last. */
+static struct tfp_tpu_step *tpu_step(struct tfp_plane_steps *out, uint32_t group)
+{
+	size_t low = 0, high = out->tpu_count;
+	if (high && out->tpu[high - 1].group < group)
+		low = high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (out->tpu[middle].group < group)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < out->tpu_count && out->tpu[low].group == group)
+		return &out->tpu[low];
+	if (!make_room(&out->tpu, out->tpu_count, &out->tpu_room, sizeof(*out->tpu)))
+		return NULL;
+	memmove(&out->tpu[low + 1], &out->tpu[low], (out->tpu_count - low) * sizeof(*out->tpu));
+	out->tpu_count++;
+	out->tpu[low] = (struct tfp_tpu_step){.group = group};
+	return &out->tpu[low];
+}
+
+/* The device's own clock where the event has it (GetDeviceEventTimespan). */
+static void tpu_span(const struct tpu_reader *r, const struct tfp_line *line, size_t i,
+		     int64_t *begin, int64_t *end)
+{
+	const int64_t most = INT64_MAX / 4;
+	struct tfp_stat_iter it = tfp_event_stats(line, i);
+	struct tfp_stat stat;
+	int64_t offset = -1, duration = -1;
+	span_of(line, i, begin, end);
+	while (tfp_stat_next(&it, &stat)) {
+		int name = tfp_schema_of(&r->schema, &stat);
+		if (name == DEVICE_OFFSET && !tfp_stat_int(&stat, &offset))
+			offset = -1;
+		else if (name == DEVICE_DURATION && !tfp_stat_int(&stat, &duration))
+			duration = -1;
+	}
+	if (offset >= 0 && offset < most && duration >= 0 && duration < most) {
+		*begin = offset;
+		*end = offset + duration;
+	}
+}
+
+static bool tpu_pop(struct tpu_reader *r)
+{
+	const struct tpu_open *e = &r->open[--r->depth];
+	struct tfp_tpu_step *step = tpu_step(r->out, e->group);
+	uint64_t time = (uint64_t)(e->end_ps - e->begin_ps);
+	if (!step)
+		return false;
+	step->part_ps[e->part] += time > e->children_ps ? time - e->children_ps : 0;
+	return true;
+}
+
+static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, const int32_t *groups)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && groups && i < line->event_count; i++) {
+		struct tpu_open e = {.part = r->parts[line->meta[i]]};
+		if (groups[i] < 0)
+			continue;
+		e.group = (uint32_t)groups[i];
+		tpu_span(r, line, i, &e.begin_ps, &e.end_ps);
+		while (ok && r->depth > 0) {
+			struct tpu_open *top = &r->open[r->depth - 1];
+			if (top->group == e.group && top->begin_ps <= e.begin_ps &&
+			    e.end_ps <= top->end_ps) {
+				top->children_ps += (uint64_t)(e.end_ps - e.begin_ps);
+				break;
+			}
+			ok = tpu_pop(r);
+		}
+		ok = ok && make_room(&r->open, r->depth, &r->room, sizeof(*r->open));
+		if (ok)
+			r->open[r->depth++] = e;
+		r->out->has_infeed |= e.part == TFP_TPU_INFEED;
+	}
+	while (ok && r->depth > 0)
+		ok = tpu_pop(r);
+	return ok;
+}
+
+/* Consecutive markers of one group are one step of a raw capture. */
+static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line, const int32_t *groups,
+			   bool joins)
+{
+	int32_t last = TFP_NO_GROUP;
+	for (size_t i = 0; groups && i < line->event_count; i++) {
+		int64_t begin, end;
+		if (groups[i] < 0)
+			continue;
+		struct tfp_tpu_step *step = tpu_step(r->out, (uint32_t)groups[i]);
+		if (!step)
+			return false;
+		tpu_span(r, line, i, &begin, &end);
+		if (step->has_marker && joins && groups[i] == last) {
+			if (step->end_ps < end)
+				step->end_ps = end;
+		} else if (!step->has_marker || end - begin > step->end_ps - step->begin_ps) {
+			step->begin_ps = begin;
+			step->end_ps = end;
+			step->has_marker = true;
+		}
+		last = groups[i];
+	}
+	return true;
+}
+
+static void read_parts(struct tpu_reader *r)
+{
+	for (size_t m = 0; m < r->plane->event_meta_count; m++) {
+		struct tfp_stat_iter it = tfp_event_meta_stats(&r->plane->event_metas[m]);
+		struct tfp_str category = {"", 0};
+		struct tfp_stat stat;
+		while (tfp_stat_next(&it, &stat)) {
+			if (tfp_schema_of(&r->schema, &stat) == CATEGORY)
+				tfp_stat_text(r->plane, &stat, &category);
+		}
+		r->parts[m] = (uint8_t)part_of_category(category);
+	}
+}
+
+bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    struct tfp_plane_steps *out)
+{
+	struct tpu_reader r = {.plane = &capture->planes[out->plane], .out = out};
+	if (tfp_schema_init(&r.schema, r.plane, names, WANTED, NULL) != TFP_OK)
+		return false;
+	r.parts = tfp_calloc(r.plane->event_meta_count, 1);
+	bool ok = r.parts != NULL;
+	if (ok)
+		read_parts(&r);
+	for (size_t l = 0; ok && l < r.plane->line_count; l++) {
+		const struct tfp_line *line = &r.plane->lines[l];
+		const int32_t *of_line = groups->planes[out->plane][l].group;
+		if (tfp_str_equal(line->name, "Steps"))
+			ok = read_tpu_steps(&r, line, of_line, !groups->from_file);
+		else if (tfp_str_equal(line->name, "XLA Ops"))
+			ok = read_tpu_ops(&r, line, of_line);
+	}
+	tfp_free(r.open);
+	tfp_free(r.parts);
+	tfp_schema_release(&r.schema);
+	return ok;
+}
+
+void tfp_plane_steps_release(const struct tfp_capture *capture, struct tfp_plane_steps *steps)
+{
+	for (size_t l = 0; steps->lines && l < capture->planes[steps->plane].line_count; l++) {
+		tfp_free(steps->lines[l].spans);
+		tfp_free(steps->lines[l].markers);
+		tfp_free(steps->lines[l].copies);
+	}
+	tfp_free(steps->lines);
+	tfp_free(steps->markers);
+	tfp_free(steps->tpu);
+	*steps = (struct tfp_plane_steps){0};
+}

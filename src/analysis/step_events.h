@@ -1,0 +1,72 @@
+/*
+ * What the events of a capture say about its steps: spans of host and GPU
+ * events by kind, markers, copies; parts of TPU steps. For steps.c alone.
+ */
+#ifndef TFP_ANALYSIS_STEP_EVENTS_H
+#define TFP_ANALYSIS_STEP_EVENTS_H
+
+#include "analysis/groups.h"
+#include "analysis/schema.h"
+#include "analysis/steps.h"
+
+struct tfp_step_marker {
+	int64_t begin_ps, end_ps;
+	uint32_t group;
+	bool is_named; /* the event carries the step's name */
+};
+
+struct tfp_step_copy_event {
+	uint32_t group;
+	enum tfp_step_copy kind;
+	uint64_t time_ps, bytes;
+};
+
+/* Of one line. Lists are owned. */
+struct tfp_line_steps {
+	struct tfp_step_span *spans;
+	size_t span_count, span_room;
+	struct tfp_step_marker *markers;
+	size_t marker_count, marker_room;
+	struct tfp_step_copy_event *copies;
+	size_t copy_count, copy_room;
+};
+
+/* A TPU core's part of a step. */
+struct tfp_tpu_step {
+	uint32_t group;
+	bool has_marker;
+	int64_t begin_ps, end_ps;
+	uint64_t part_ps[TFP_TPU_PART_COUNT]; /* self times; IDLE is 0 */
+};
+
+/* Of one plane. Owned. */
+struct tfp_plane_steps {
+	size_t plane;
+	enum tfp_plane_kind kind;
+	struct tfp_line_steps *lines;    /* as the plane's; derived ones stay empty */
+	struct tfp_step_marker *markers; /* of a GPU's steps */
+	size_t marker_count, marker_room;
+	struct tfp_tpu_step *tpu; /* ascending by group */
+	size_t tpu_count, tpu_room;
+	bool has_infeed; /* some HLO op of the TPU takes data in */
+};
+
+/* wanted: by group, whether host events of it count; NULL: all. has_gpu: whether host
+ * events can be launches of kernels. Reads one plane in the pool's threads. false
+ * without memory. */
+bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    struct tfp_pool *pool, struct tfp_plane_steps *out);
+bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			     const bool *wanted, bool has_gpu, struct tfp_pool *pool,
+			     struct tfp_plane_steps *out);
+bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    struct tfp_plane_steps *out);
+void tfp_plane_steps_release(const struct tfp_capture *capture, struct tfp_plane_steps *steps);
+
+/* Kind of an event of a GPU's stream; shape: its stat, or "". */
+enum tfp_step_event tfp_step_type_of_gpu_event(struct tfp_str name, struct tfp_str shape);
+/* Kind of a host event that is neither marker nor excluded. */
+enum tfp_step_event tfp_step_type_of_host_event(struct tfp_str name, bool has_gpu,
+						bool has_correlation_id);
+
+#endif

@@ -1,0 +1,758 @@
+#include "analysis/steps.h"
+
+#include "analysis/bottleneck.h"
+#include "analysis/groups.h"
+#include "analysis/schema.h"
+#include "analysis/step_events.h"
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The core that stands for a host and its GPUs. */
+#define PSEUDO_CORE 1
+
+static enum tfp_status no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for the steps");
+}
+
+void tfp_steps_init(struct tfp_steps *steps)
+{
+	*steps = (struct tfp_steps){0};
+	tfp_arena_init(&steps->arena, SIZE_MAX);
+}
+
+void tfp_steps_release(struct tfp_steps *steps)
+{
+	tfp_free(steps->steps);
+	tfp_free(steps->cores);
+	tfp_arena_release(&steps->arena);
+	*steps = (struct tfp_steps){0};
+}
+
+uint64_t tfp_step_core_id(const struct tfp_core_step *core)
+{
+	return (uint64_t)core->host * 1000 + core->core;
+}
+
+const char *tfp_step_category_name(enum tfp_step_category category)
+{
+	static const char *const texts[TFP_STEP_CATEGORY_COUNT] = {
+		[TFP_STEP_DEVICE_COMPUTE] = "Device compute",
+		[TFP_STEP_BETWEEN_DEVICES] = "Device to device",
+		[TFP_STEP_COLLECTIVES] = "Device collective communication",
+		[TFP_STEP_ON_HOST] = "Host compute",
+		[TFP_STEP_KERNEL_LAUNCH] = "Kernel launch",
+		[TFP_STEP_INPUT] = "Input",
+		[TFP_STEP_OUTPUT] = "Output",
+		[TFP_STEP_COMPILATION] = "Compilation",
+		[TFP_STEP_ALL_OTHERS] = "All others",
+	};
+	return texts[category];
+}
+
+void tfp_step_categories(const struct tfp_core_step *core,
+			 uint64_t category_ps[TFP_STEP_CATEGORY_COUNT])
+{
+	static const uint8_t category_of[TFP_STEP_EVENT_COUNT] = {
+		[TFP_STEP_UNKNOWN] = TFP_STEP_ALL_OTHERS,
+		[TFP_STEP_HOST_COMPUTE] = TFP_STEP_ON_HOST,
+		[TFP_STEP_HOST_COMPILE] = TFP_STEP_COMPILATION,
+		[TFP_STEP_HOST_TO_HOST] = TFP_STEP_ALL_OTHERS,
+		[TFP_STEP_HOST_TO_DEVICE] = TFP_STEP_INPUT,
+		[TFP_STEP_HOST_PREPARE] = TFP_STEP_KERNEL_LAUNCH,
+		[TFP_STEP_DEVICE_COLLECTIVES] = TFP_STEP_COLLECTIVES,
+		[TFP_STEP_HOST_WAIT_INPUT] = TFP_STEP_INPUT,
+		[TFP_STEP_DEVICE_TO_DEVICE] = TFP_STEP_BETWEEN_DEVICES,
+		[TFP_STEP_DEVICE_TO_HOST] = TFP_STEP_OUTPUT,
+		[TFP_STEP_DEVICE_COMPUTE_32] = TFP_STEP_DEVICE_COMPUTE,
+		[TFP_STEP_DEVICE_COMPUTE_16] = TFP_STEP_DEVICE_COMPUTE,
+	};
+	memset(category_ps, 0, TFP_STEP_CATEGORY_COUNT * sizeof(*category_ps));
+	for (unsigned t = 0; t < TFP_STEP_EVENT_COUNT; t++)
+		category_ps[category_of[t]] += core->type_ps[t];
+}
+
+int64_t tfp_step_time_ps(const struct tfp_steps *steps, size_t step)
+{
+	int64_t longest = 0;
+	for (size_t c = 0; c < steps->steps[step].core_count; c++) {
+		int64_t time = tfp_step_core(steps, step, c)->duration_ps;
+		if (longest < time)
+			longest = time;
+	}
+	return longest;
+}
+
+/* Adds a step without cores; its cores are added right after. NULL without memory. */
+static struct tfp_step *add_step(struct tfp_steps *steps, uint32_t number, struct tfp_str name)
+{
+	if (steps->count == steps->room) {
+		size_t room = steps->room ? steps->room * 2 : 32;
+		struct tfp_step *list = tfp_reallocarray(steps->steps, room, sizeof(*list));
+		if (!list)
+			return NULL;
+		steps->steps = list;
+		steps->room = room;
+	}
+	struct tfp_str kept = {"", 0};
+	if (name.size) {
+		kept.data = tfp_arena_strndup(&steps->arena, name.data, name.size);
+		kept.size = name.size;
+	}
+	if (!kept.data)
+		return NULL;
+	struct tfp_step *step = &steps->steps[steps->count++];
+	*step = (struct tfp_step){
+		.number = number, .name = kept, .first_core = (uint32_t)steps->core_count};
+	return step;
+}
+
+static bool add_core(struct tfp_steps *steps, const struct tfp_core_step *core)
+{
+	if (steps->core_count == steps->core_room) {
+		size_t room = steps->core_room ? steps->core_room * 2 : 32;
+		struct tfp_core_step *list = tfp_reallocarray(steps->cores, room, sizeof(*list));
+		if (!list)
+			return false;
+		steps->cores = list;
+		steps->core_room = room;
+	}
+	if (steps->core_count >= UINT32_MAX)
+		return false;
+	steps->cores[steps->core_count++] = *core;
+	steps->steps[steps->count - 1].core_count++;
+	return true;
+}
+
+/* ---- steps of a capture ---- */
+
+struct marker {
+	bool is_there;
+	int64_t begin_ps, end_ps;
+};
+
+/* What is known of a group while its steps are made. */
+struct group {
+	uint32_t id;
+	struct marker host, device;
+	bool is_named; /* an event carries the group's name */
+	size_t first_span, span_count;
+	struct tfp_step_copies copies[TFP_COPY_COUNT];
+	uint64_t host_input_ps; /* waiting for input and copying it, beside a TPU */
+	/* results of the sweep */
+	struct marker step;
+	uint64_t type_ps[TFP_STEP_EVENT_COUNT], everywhere_ps[TFP_STEP_EVENT_COUNT];
+	bool is_step;
+};
+
+struct maker {
+	struct tfp_capture *capture;
+	const struct tfp_groups *groups;
+	struct tfp_plane_steps *planes; /* devices, then the host's */
+	size_t plane_count, device_count;
+	bool has_gpu, has_tpu;
+	bool *on_device;    /* by group id: some device has steps of it */
+	uint32_t *index;    /* by group id: index in list + 1 */
+	struct group *list; /* ascending by id */
+	size_t count;
+	struct tfp_step_span *spans; /* group after group */
+	atomic_bool no_memory;
+};
+
+/* The longest marker counts; the first of equal ones. */
+static void offer(struct marker *m, int64_t begin, int64_t end)
+{
+	if (m->is_there && end - begin <= m->end_ps - m->begin_ps)
+		return;
+	*m = (struct marker){true, begin, end};
+}
+
+/* A GPU's steps are the groups that have both a marker and events there. */
+static bool mark_groups_of_gpu(struct maker *m, struct tfp_plane_steps *p)
+{
+	const struct tfp_plane *plane = &m->capture->planes[p->plane];
+	uint8_t *seen = tfp_calloc(m->groups->group_count + 1, 1);
+	if (!seen)
+		return false;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		for (size_t i = 0; i < p->lines[l].span_count; i++)
+			seen[p->lines[l].spans[i].group] |= 1;
+	}
+	for (size_t i = 0; i < p->marker_count; i++)
+		seen[p->markers[i].group] |= 2;
+	for (size_t g = 0; g < m->groups->group_count; g++)
+		m->on_device[g] |= seen[g] == 3;
+	/* What another GPU has steps of does not count here. */
+	for (size_t l = 0; l < plane->line_count; l++) {
+		struct tfp_line_steps *line = &p->lines[l];
+		size_t n = 0;
+		for (size_t i = 0; i < line->span_count; i++) {
+			if (seen[line->spans[i].group] == 3)
+				line->spans[n++] = line->spans[i];
+		}
+		line->span_count = n;
+		n = 0;
+		for (size_t i = 0; i < line->copy_count; i++) {
+			if (seen[line->copies[i].group] == 3)
+				line->copies[n++] = line->copies[i];
+		}
+		line->copy_count = n;
+	}
+	size_t n = 0;
+	for (size_t i = 0; i < p->marker_count; i++) {
+		if (seen[p->markers[i].group] == 3)
+			p->markers[n++] = p->markers[i];
+	}
+	p->marker_count = n;
+	tfp_free(seen);
+	return true;
+}
+
+static bool read_planes(struct maker *m, struct tfp_pool *pool)
+{
+	const struct tfp_capture *capture = m->capture;
+	enum tfp_plane_kind device = TFP_PLANE_GPU;
+	m->planes = tfp_calloc(capture->plane_count + 1, sizeof(*m->planes));
+	m->on_device = tfp_calloc(m->groups->group_count + 1, sizeof(*m->on_device));
+	if (!m->planes || !m->on_device)
+		return false;
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
+			device = TFP_PLANE_TPU;
+	}
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) != device)
+			continue;
+		struct tfp_plane_steps *out = &m->planes[m->plane_count++];
+		*out = (struct tfp_plane_steps){.plane = p, .kind = device};
+		m->has_tpu |= device == TFP_PLANE_TPU;
+		m->has_gpu |= device == TFP_PLANE_GPU;
+		if (device == TFP_PLANE_TPU) {
+			if (!tfp_step_events_of_tpu(capture, m->groups, out))
+				return false;
+		} else if (!tfp_step_events_of_gpu(capture, m->groups, pool, out) ||
+			   !mark_groups_of_gpu(m, out)) {
+			return false;
+		}
+	}
+	m->device_count = m->plane_count;
+	const struct tfp_plane *host = tfp_capture_find_plane(capture, "/host:CPU");
+	if (!host)
+		return true;
+	struct tfp_plane_steps *out = &m->planes[m->plane_count++];
+	*out = (struct tfp_plane_steps){.plane = (size_t)(host - capture->planes),
+					.kind = TFP_PLANE_HOST};
+	return tfp_step_events_of_host(capture, m->groups, m->has_gpu ? m->on_device : NULL,
+				       m->has_gpu, pool, out);
+}
+
+static struct group *group_of(const struct maker *m, uint32_t id)
+{
+	return &m->list[m->index[id] - 1];
+}
+
+/* Lists the groups that anything is known of. */
+static bool list_groups(struct maker *m)
+{
+	size_t n = m->groups->group_count;
+	m->index = tfp_calloc(n + 1, sizeof(*m->index));
+	if (!m->index)
+		return false;
+	for (size_t p = 0; p < m->plane_count; p++) {
+		const struct tfp_plane_steps *plane = &m->planes[p];
+		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
+		for (size_t l = 0; l < lines; l++) {
+			for (size_t i = 0; i < plane->lines[l].span_count; i++)
+				m->index[plane->lines[l].spans[i].group] = 1;
+			for (size_t i = 0; i < plane->lines[l].marker_count; i++)
+				m->index[plane->lines[l].markers[i].group] = 1;
+		}
+		for (size_t i = 0; i < plane->marker_count; i++)
+			m->index[plane->markers[i].group] = 1;
+	}
+	for (size_t g = 0; g < n; g++) {
+		if (m->index[g])
+			m->index[g] = (uint32_t)++m->count;
+	}
+	m->list = tfp_calloc(m->count + 1, sizeof(*m->list));
+	if (!m->list)
+		return false;
+	for (size_t g = 0; g < n; g++) {
+		if (m->index[g])
+			group_of(m, (uint32_t)g)->id = (uint32_t)g;
+	}
+	return true;
+}
+
+static void take_line(struct maker *m, const struct tfp_line_steps *line)
+{
+	for (size_t i = 0; i < line->span_count; i++)
+		group_of(m, line->spans[i].group)->span_count++;
+	for (size_t i = 0; i < line->marker_count; i++) {
+		const struct tfp_step_marker *marker = &line->markers[i];
+		struct group *g = group_of(m, marker->group);
+		offer(&g->host, marker->begin_ps, marker->end_ps);
+		g->is_named |= marker->is_named;
+	}
+	for (size_t i = 0; i < line->copy_count; i++) {
+		const struct tfp_step_copy_event *copy = &line->copies[i];
+		struct tfp_step_copies *sum = &group_of(m, copy->group)->copies[copy->kind];
+		sum->count++;
+		sum->time_ps += copy->time_ps;
+		sum->bytes += copy->bytes;
+	}
+}
+
+/* Puts the spans of all lines in the order of their groups. */
+static bool collect(struct maker *m)
+{
+	size_t total = 0;
+	if (!list_groups(m))
+		return false;
+	for (size_t p = 0; p < m->plane_count; p++) {
+		const struct tfp_plane_steps *plane = &m->planes[p];
+		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
+		for (size_t l = 0; l < lines; l++)
+			take_line(m, &plane->lines[l]);
+		for (size_t i = 0; i < plane->marker_count; i++)
+			offer(&group_of(m, plane->markers[i].group)->device,
+			      plane->markers[i].begin_ps, plane->markers[i].end_ps);
+	}
+	for (size_t g = 0; g < m->count; g++) {
+		m->list[g].first_span = total;
+		total += m->list[g].span_count;
+		m->list[g].span_count = 0;
+	}
+	m->spans = tfp_reallocarray(NULL, total + 1, sizeof(*m->spans));
+	if (!m->spans)
+		return false;
+	for (size_t p = 0; p < m->plane_count; p++) {
+		const struct tfp_plane_steps *plane = &m->planes[p];
+		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
+		for (size_t l = 0; l < lines; l++) {
+			struct tfp_line_steps *line = &plane->lines[l];
+			for (size_t i = 0; i < line->span_count; i++) {
+				struct group *g = group_of(m, line->spans[i].group);
+				m->spans[g->first_span + g->span_count++] = line->spans[i];
+			}
+			/* Nothing reads them again, and they are many. */
+			tfp_free(line->spans);
+			line->spans = NULL;
+			line->span_count = 0;
+		}
+	}
+	return true;
+}
+
+/* StepDetails::StepTime: the host's marker where it holds the device's or where there is
+ * none on a device, else the device's. */
+static struct marker step_of(const struct group *g)
+{
+	if (!g->device.is_there)
+		return g->host;
+	if (g->host.is_there && g->host.begin_ps <= g->device.begin_ps &&
+	    g->device.end_ps <= g->host.end_ps)
+		return g->host;
+	return g->device;
+}
+
+static void run_group(void *context, size_t index)
+{
+	struct maker *m = context;
+	struct group *g = &m->list[index];
+	bool seen[TFP_STEP_EVENT_COUNT] = {false};
+	g->step = step_of(g);
+	if (!tfp_step_sweep(&m->spans[g->first_span], g->span_count, g->step.begin_ps,
+			    g->step.end_ps, g->type_ps, g->everywhere_ps, seen)) {
+		atomic_store(&m->no_memory, true);
+		return;
+	}
+	uint64_t known = 0;
+	for (unsigned t = 0; t < TFP_STEP_EVENT_COUNT; t++)
+		known += g->type_ps[t];
+	if (!g->step.is_there || g->step.begin_ps == g->step.end_ps)
+		return;
+	g->type_ps[TFP_STEP_UNKNOWN] += (uint64_t)(g->step.end_ps - g->step.begin_ps) - known;
+	/* A step on which nothing computed is none. */
+	g->is_step = m->has_gpu
+			     ? seen[TFP_STEP_DEVICE_COMPUTE_32] || seen[TFP_STEP_DEVICE_COMPUTE_16]
+			     : seen[TFP_STEP_HOST_COMPUTE];
+}
+
+static bool make_generic(struct maker *m, struct tfp_pool *pool, struct tfp_steps *out)
+{
+	if (!collect(m))
+		return false;
+	tfp_pool_for(pool, m->count, run_group, m);
+	if (atomic_load(&m->no_memory))
+		return false;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct group *g = &m->list[i];
+		struct tfp_core_step core = {.core = PSEUDO_CORE, .begin_ps = g->step.begin_ps};
+		out->compute_16_ps += g->everywhere_ps[TFP_STEP_DEVICE_COMPUTE_16];
+		out->compute_32_ps += g->everywhere_ps[TFP_STEP_DEVICE_COMPUTE_32];
+		if (!g->is_step)
+			continue;
+		core.duration_ps = g->step.end_ps - g->step.begin_ps;
+		memcpy(core.type_ps, g->type_ps, sizeof(core.type_ps));
+		/* Groups whose root was inferred have names too, but no event that shows it:
+		 * those steps go by their numbers. */
+		struct tfp_str name =
+			g->is_named ? m->groups->groups[g->id].name : (struct tfp_str){"", 0};
+		struct tfp_step *step = add_step(out, g->id, name);
+		if (!step)
+			return false;
+		memcpy(step->copies, g->copies, sizeof(step->copies));
+		if (!add_core(out, &core))
+			return false;
+	}
+	return true;
+}
+
+/* ---- TPU ---- */
+
+/* Whether all cores that have steps at all have this one. */
+static bool all_cores_have(const struct maker *m, uint32_t group, size_t *at)
+{
+	for (size_t p = 0; p < m->device_count; p++) {
+		const struct tfp_plane_steps *plane = &m->planes[p];
+		if (plane->tpu_count == 0)
+			continue;
+		while (at[p] < plane->tpu_count && plane->tpu[at[p]].group < group)
+			at[p]++;
+		if (at[p] == plane->tpu_count || plane->tpu[at[p]].group != group ||
+		    !plane->tpu[at[p]].has_marker)
+			return false;
+	}
+	return true;
+}
+
+static bool add_tpu_core(struct tfp_steps *out, int64_t plane_id, const struct tfp_tpu_step *s)
+{
+	struct tfp_core_step core = {.core = (uint32_t)plane_id, .is_tpu = true};
+	uint64_t sum = 0;
+	core.begin_ps = s->begin_ps;
+	core.duration_ps = s->end_ps - s->begin_ps;
+	memcpy(core.tpu_ps, s->part_ps, sizeof(core.tpu_ps));
+	for (unsigned i = 0; i < TFP_TPU_PART_COUNT; i++)
+		sum += core.tpu_ps[i];
+	if (sum < (uint64_t)core.duration_ps)
+		core.tpu_ps[TFP_TPU_IDLE] = (uint64_t)core.duration_ps - sum;
+	return add_core(out, &core);
+}
+
+/* A program whose ops take nothing in gets its data otherwise: what the host spent on
+ * input while the cores were idle is then counted as their input, in proportion
+ * (MayFixTpuStepAnalysis). */
+static void add_host_input(struct tfp_steps *out, size_t step, uint64_t input_ps)
+{
+	struct tfp_tpu_step_view view;
+	tfp_tpu_step_view(out, step, &view);
+	double ratio = view.idle_ms > 0 ? (double)input_ps / 1e9 / view.idle_ms : 0;
+	for (size_t c = 0; c < out->steps[step].core_count; c++) {
+		struct tfp_core_step *core = &out->cores[out->steps[step].first_core + c];
+		uint64_t idle = core->tpu_ps[TFP_TPU_IDLE];
+		uint64_t infeed = ratio < 1 ? (uint64_t)((double)idle * ratio) : idle;
+		core->tpu_ps[TFP_TPU_INFEED] += infeed;
+		core->tpu_ps[TFP_TPU_IDLE] -= infeed;
+	}
+}
+
+static bool read_host_input(struct maker *m)
+{
+	if (!collect(m))
+		return false;
+	for (size_t i = 0; i < m->count; i++) {
+		struct group *g = &m->list[i];
+		for (size_t s = 0; s < g->span_count; s++) {
+			const struct tfp_step_span *span = &m->spans[g->first_span + s];
+			if (span->type == TFP_STEP_HOST_WAIT_INPUT ||
+			    span->type == TFP_STEP_HOST_TO_DEVICE)
+				g->host_input_ps += (uint64_t)(span->end_ps - span->begin_ps);
+		}
+	}
+	return true;
+}
+
+static bool make_tpu(struct maker *m, struct tfp_steps *out)
+{
+	const struct tfp_plane_steps *first = NULL;
+	bool has_infeed = false;
+	for (size_t p = m->device_count; p-- > 0;) {
+		if (m->planes[p].tpu_count)
+			first = &m->planes[p];
+		has_infeed |= m->planes[p].has_infeed;
+	}
+	if (!first)
+		return true;
+	size_t *at = tfp_calloc(m->device_count, sizeof(*at));
+	bool ok = at && (has_infeed || read_host_input(m));
+	for (size_t s = 0; ok && s < first->tpu_count; s++) {
+		uint32_t group = first->tpu[s].group;
+		if (!all_cores_have(m, group, at))
+			continue;
+		ok = add_step(out, group, m->groups->groups[group].name) != NULL;
+		for (size_t p = 0; ok && p < m->device_count; p++) {
+			const struct tfp_plane_steps *plane = &m->planes[p];
+			if (plane->tpu_count)
+				ok = add_tpu_core(out, m->capture->planes[plane->plane].id,
+						  &plane->tpu[at[p]]);
+		}
+		if (ok && !has_infeed && m->index[group])
+			add_host_input(out, out->count - 1, group_of(m, group)->host_input_ps);
+	}
+	tfp_free(at);
+	return ok;
+}
+
+static void release_maker(struct maker *m)
+{
+	for (size_t p = 0; p < m->plane_count; p++)
+		tfp_plane_steps_release(m->capture, &m->planes[p]);
+	tfp_free(m->planes);
+	tfp_free(m->on_device);
+	tfp_free(m->index);
+	tfp_free(m->list);
+	tfp_free(m->spans);
+}
+
+static void free_fact(void *fact)
+{
+	tfp_steps_release(fact);
+	tfp_free(fact);
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	struct maker m = {.capture = capture};
+	enum tfp_status status = tfp_groups_get(capture, pool, &m.groups, err);
+	if (status != TFP_OK)
+		return status;
+	struct tfp_steps *steps = tfp_malloc(sizeof(*steps));
+	if (!steps)
+		return no_memory(err);
+	tfp_steps_init(steps);
+	bool ok = read_planes(&m, pool);
+	steps->has_device = m.has_gpu || m.has_tpu;
+	steps->has_groups = m.groups->group_count > 0;
+	ok = ok && (m.has_tpu ? make_tpu(&m, steps) : make_generic(&m, pool, steps));
+	release_maker(&m);
+	if (!ok) {
+		free_fact(steps);
+		return no_memory(err);
+	}
+	*heap_bytes = sizeof(*steps) + steps->arena.bytes + steps->room * sizeof(*steps->steps) +
+		      steps->core_room * sizeof(*steps->cores);
+	*fact = steps;
+	return TFP_OK;
+}
+
+enum tfp_status tfp_steps_get(struct tfp_capture *capture, struct tfp_pool *pool,
+			      const struct tfp_steps **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute, free_fact};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
+
+/* ---- steps of several hosts ---- */
+
+static bool copy_step(struct tfp_steps *to, const struct tfp_steps *from, size_t step,
+		      uint32_t number)
+{
+	const struct tfp_step *src = &from->steps[step];
+	struct tfp_step *added = add_step(to, number, src->name);
+	if (!added)
+		return false;
+	memcpy(added->copies, src->copies, sizeof(added->copies));
+	return true;
+}
+
+static bool copy_cores(struct tfp_steps *to, const struct tfp_steps *from, size_t step,
+		       uint32_t host)
+{
+	for (size_t c = 0; c < from->steps[step].core_count; c++) {
+		struct tfp_core_step core = *tfp_step_core(from, step, c);
+		core.host = host;
+		if (!add_core(to, &core))
+			return false;
+	}
+	return true;
+}
+
+static void add_totals(struct tfp_steps *to, const struct tfp_steps *from)
+{
+	to->compute_16_ps += from->compute_16_ps;
+	to->compute_32_ps += from->compute_32_ps;
+	to->has_device |= from->has_device;
+	to->has_groups |= from->has_groups;
+}
+
+bool tfp_steps_copy(struct tfp_steps *to, const struct tfp_steps *from)
+{
+	for (size_t s = 0; s < from->count; s++) {
+		if (!copy_step(to, from, s, from->steps[s].number) || !copy_cores(to, from, s, 0))
+			return false;
+	}
+	add_totals(to, from);
+	return true;
+}
+
+/* From the first begin to the last end of each step's cores; count entries, freed with
+ * tfp_free. NULL without memory. */
+struct step_span {
+	int64_t begin_ps, end_ps;
+};
+
+static struct step_span *spans_of(const struct tfp_steps *steps)
+{
+	struct step_span *spans = tfp_calloc(steps->count + 1, sizeof(*spans));
+	for (size_t s = 0; spans && s < steps->count; s++) {
+		for (size_t c = 0; c < steps->steps[s].core_count; c++) {
+			const struct tfp_core_step *core = tfp_step_core(steps, s, c);
+			int64_t end = core->begin_ps + core->duration_ps;
+			if (c == 0 || core->begin_ps < spans[s].begin_ps)
+				spans[s].begin_ps = core->begin_ps;
+			if (c == 0 || end > spans[s].end_ps)
+				spans[s].end_ps = end;
+		}
+	}
+	return spans;
+}
+
+static int64_t whole_span(const struct step_span *spans, size_t count)
+{
+	int64_t first = 0, last = 0;
+	for (size_t s = 0; s < count; s++) {
+		if (s == 0 || spans[s].begin_ps < first)
+			first = spans[s].begin_ps;
+		if (s == 0 || spans[s].end_ps > last)
+			last = spans[s].end_ps;
+	}
+	return last - first;
+}
+
+/* Time that a's steps share with b's when the first of a is the first of b, the second the
+ * second, and so on. */
+static double overlap_of(const struct step_span *a, size_t a_count, const struct step_span *b,
+			 size_t b_count)
+{
+	double sum = 0;
+	for (size_t i = 0; i < a_count && i < b_count; i++) {
+		int64_t begin = a[i].begin_ps > b[i].begin_ps ? a[i].begin_ps : b[i].begin_ps;
+		int64_t end = a[i].end_ps < b[i].end_ps ? a[i].end_ps : b[i].end_ps;
+		if (end > begin)
+			sum += (double)(end - begin);
+	}
+	return sum;
+}
+
+/* The shift k (index at the chief - own index) with the greatest overlap; of equal ones
+ * 0, 1, 2, ..., then -1, -2, ... */
+static int64_t best_shift(const struct step_span *chief, size_t chief_count,
+			  const struct step_span *host, size_t host_count)
+{
+	int64_t best = 0;
+	double most = -1;
+	for (size_t k = 0; k < chief_count; k++) {
+		double sum = overlap_of(chief + k, chief_count - k, host, host_count);
+		if (sum > most) {
+			most = sum;
+			best = (int64_t)k;
+		}
+	}
+	for (size_t k = 1; k < host_count; k++) {
+		double sum = overlap_of(chief, chief_count, host + k, host_count - k);
+		if (sum > most) {
+			most = sum;
+			best = -(int64_t)k;
+		}
+	}
+	return best;
+}
+
+struct aligned {
+	bool counts;
+	struct step_span *spans;
+	int64_t shift;
+};
+
+static size_t find_chief(const struct tfp_steps *hosts, size_t host_count,
+			 const struct aligned *aligned)
+{
+	size_t chief = SIZE_MAX;
+	int64_t least = 0;
+	for (size_t h = 0; h < host_count; h++) {
+		if (!aligned[h].counts)
+			continue;
+		int64_t span = whole_span(aligned[h].spans, hosts[h].count);
+		if (chief == SIZE_MAX || span < least) {
+			chief = h;
+			least = span;
+		}
+	}
+	return chief;
+}
+
+static bool combine(const struct tfp_steps *hosts, size_t host_count, struct aligned *aligned,
+		    struct tfp_steps *out)
+{
+	bool has_steps = false;
+	for (size_t h = 0; h < host_count; h++) {
+		/* A coordinator has no accelerator where others have one. */
+		aligned[h].counts = !hosts[h].absent && (hosts[h].has_device || !out->has_device);
+		has_steps |= aligned[h].counts && hosts[h].count > 0;
+		aligned[h].spans = aligned[h].counts ? spans_of(&hosts[h]) : NULL;
+		if (aligned[h].counts && !aligned[h].spans)
+			return false;
+	}
+	size_t chief = find_chief(hosts, host_count, aligned);
+	if (chief == SIZE_MAX)
+		return true;
+	int64_t first = 0, last = (int64_t)hosts[chief].count;
+	for (size_t h = 0; h < host_count; h++) {
+		if (!aligned[h].counts)
+			continue;
+		if (h != chief)
+			aligned[h].shift = best_shift(aligned[chief].spans, hosts[chief].count,
+						      aligned[h].spans, hosts[h].count);
+		int64_t end = aligned[h].shift + (int64_t)hosts[h].count;
+		if (first < aligned[h].shift)
+			first = aligned[h].shift;
+		if (last > end)
+			last = end;
+	}
+	out->intersection_empty = has_steps && first >= last;
+	for (int64_t s = first; s < last; s++) {
+		if (!copy_step(out, &hosts[chief], (size_t)s, (uint32_t)(s - first)))
+			return false;
+		for (size_t h = 0; h < host_count; h++) {
+			if (aligned[h].counts &&
+			    !copy_cores(out, &hosts[h], (size_t)(s - aligned[h].shift),
+					(uint32_t)h))
+				return false;
+		}
+	}
+	return true;
+}
+
+enum tfp_status tfp_steps_combine(const struct tfp_steps *hosts, size_t host_count,
+				  struct tfp_steps *out, struct tfp_error *err)
+{
+	if (host_count == 1)
+		return tfp_steps_copy(out, &hosts[0]) ? TFP_OK : no_memory(err);
+	for (size_t h = 0; h < host_count; h++)
+		add_totals(out, &hosts[h]);
+	struct aligned *aligned = tfp_calloc(host_count + 1, sizeof(*aligned));
+	bool ok = aligned && combine(hosts, host_count, aligned, out);
+	for (size_t h = 0; aligned && h < host_count; h++)
+		tfp_free(aligned[h].spans);
+	tfp_free(aligned);
+	return ok ? TFP_OK : no_memory(err);
+}

@@ -1,0 +1,216 @@
+#include "analysis/tf_functions.h"
+
+#include "analysis/schema.h"
+#include "base/alloc.h"
+
+enum { CALL, TRACING_COUNT, WANTED };
+
+static const char *const names[WANTED] = {
+	[CALL] = "tf_function_call",
+	[TRACING_COUNT] = "tracing_count",
+};
+
+void tfp_functions_init(struct tfp_functions *functions)
+{
+	*functions = (struct tfp_functions){0};
+	tfp_arena_init(&functions->arena, SIZE_MAX);
+}
+
+void tfp_functions_release(struct tfp_functions *functions)
+{
+	tfp_free(functions->list);
+	tfp_str_map_release(&functions->by_name);
+	tfp_arena_release(&functions->arena);
+	*functions = (struct tfp_functions){0};
+}
+
+static struct tfp_function *enter(struct tfp_functions *f, struct tfp_str name)
+{
+	uint32_t found = tfp_str_map_find(&f->by_name, name.data, name.size);
+	if (found != TFP_STR_MAP_NONE)
+		return &f->list[found];
+	if (f->count == f->room) {
+		size_t room = f->room ? f->room * 2 : 16;
+		struct tfp_function *list = tfp_reallocarray(f->list, room, sizeof(*list));
+		if (!list)
+			return NULL;
+		f->list = list;
+		f->room = room;
+	}
+	const char *kept = tfp_arena_strndup(&f->arena, name.data ? name.data : "", name.size);
+	if (!kept ||
+	    tfp_str_map_add(&f->by_name, kept, name.size, (uint32_t)f->count) == TFP_STR_MAP_NONE)
+		return NULL;
+	f->list[f->count] = (struct tfp_function){.name = {kept, name.size}};
+	return &f->list[f->count++];
+}
+
+bool tfp_functions_merge(struct tfp_functions *to, const struct tfp_functions *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const struct tfp_function *src = &from->list[i];
+		struct tfp_function *f = enter(to, src->name);
+		if (!f)
+			return false;
+		for (int m = 0; m < TFP_FUNCTION_MODE_COUNT; m++) {
+			f->calls[m] += src->calls[m];
+			f->self_ps[m] += src->self_ps[m];
+		}
+		if (f->tracing_count < src->tracing_count)
+			f->tracing_count = src->tracing_count;
+	}
+	return true;
+}
+
+static enum tfp_function_mode mode_of(struct tfp_str text)
+{
+	if (tfp_str_equal(text, "eager"))
+		return TFP_FUNCTION_EAGER;
+	if (tfp_str_equal(text, "concrete"))
+		return TFP_FUNCTION_CONCRETE;
+	if (tfp_str_starts(text, "traced-"))
+		return TFP_FUNCTION_TRACED;
+	if (tfp_str_starts(text, "notTraced-"))
+		return TFP_FUNCTION_NOT_TRACED;
+	return TFP_FUNCTION_OTHER;
+}
+
+struct call {
+	int64_t end_ps;
+	uint64_t time_ps, children_ps;
+	struct tfp_str name;
+	enum tfp_function_mode mode;
+	int64_t tracing_count;
+};
+
+struct calls {
+	struct call *stack;
+	size_t depth, room;
+	struct tfp_functions *out;
+};
+
+static bool close_call(struct calls *c)
+{
+	const struct call *call = &c->stack[--c->depth];
+	struct tfp_function *f = enter(c->out, call->name);
+	if (!f)
+		return false;
+	f->calls[call->mode]++;
+	if (call->time_ps > call->children_ps)
+		f->self_ps[call->mode] += call->time_ps - call->children_ps;
+	if (f->tracing_count < call->tracing_count)
+		f->tracing_count = call->tracing_count;
+	return true;
+}
+
+static bool open_call(struct calls *c, int64_t begin_ps, struct call call)
+{
+	while (c->depth > 0 && c->stack[c->depth - 1].end_ps <= begin_ps &&
+	       !(call.time_ps == 0 && c->stack[c->depth - 1].end_ps == begin_ps)) {
+		if (!close_call(c))
+			return false;
+	}
+	if (c->depth > 0)
+		c->stack[c->depth - 1].children_ps += call.time_ps;
+	if (c->depth == c->room) {
+		size_t room = c->room ? c->room * 2 : 16;
+		struct call *stack = tfp_reallocarray(c->stack, room, sizeof(*stack));
+		if (!stack)
+			return false;
+		c->stack = stack;
+		c->room = room;
+	}
+	c->stack[c->depth++] = call;
+	return true;
+}
+
+static bool read_line(struct calls *c, const struct tfp_plane *plane,
+		      const struct tfp_schema *schema, const struct tfp_line *line)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < line->event_count; i++) {
+		struct tfp_stat_iter it = tfp_event_stats(line, i);
+		struct tfp_str mode = {"", 0};
+		struct tfp_stat stat;
+		int64_t tracing_count = 0;
+		while (tfp_stat_next(&it, &stat)) {
+			int name = tfp_schema_of(schema, &stat);
+			if (name == CALL)
+				tfp_stat_text(plane, &stat, &mode);
+			else if (name == TRACING_COUNT && !tfp_stat_int(&stat, &tracing_count))
+				tracing_count = 0;
+		}
+		if (mode.size == 0)
+			continue;
+		ok = open_call(c, line->start_ps[i],
+			       (struct call){
+				       .end_ps = line->start_ps[i] + line->duration_ps[i],
+				       .time_ps = (uint64_t)line->duration_ps[i],
+				       .name = tfp_event_meta(plane, line, i)->name,
+				       .mode = mode_of(mode),
+				       .tracing_count = tracing_count,
+			       });
+	}
+	while (ok && c->depth > 0)
+		ok = close_call(c);
+	return ok;
+}
+
+static void free_fact(void *fact)
+{
+	tfp_functions_release(fact);
+	tfp_free(fact);
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "/host:CPU");
+	struct tfp_functions *out = tfp_malloc(sizeof(*out));
+	struct tfp_schema schema = {0};
+	bool ok = true;
+	(void)pool;
+	if (!out)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
+	tfp_functions_init(out);
+	if (plane) {
+		struct calls calls = {.out = out};
+		ok = tfp_schema_init(&schema, plane, names, WANTED, NULL) == TFP_OK;
+		/* Programs without tf.function pay nothing. */
+		if (ok && tfp_schema_has(&schema, CALL)) {
+			for (size_t l = 0; ok && l < plane->line_count; l++) {
+				if (!tfp_line_is_derived(&plane->lines[l]))
+					ok = read_line(&calls, plane, &schema, &plane->lines[l]);
+			}
+		}
+		tfp_free(calls.stack);
+		tfp_schema_release(&schema);
+	}
+	if (!ok) {
+		free_fact(out);
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
+	}
+	*heap_bytes = sizeof(*out) + out->room * sizeof(*out->list) + out->arena.bytes;
+	*fact = out;
+	return TFP_OK;
+}
+
+enum tfp_status tfp_functions_get(struct tfp_capture *capture, struct tfp_pool *pool,
+				  const struct tfp_functions **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute, free_fact};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
+
+double tfp_function_expensive_percent(const struct tfp_function *function)
+{
+	uint64_t all = 0;
+	for (int m = 0; m < TFP_FUNCTION_MODE_COUNT; m++)
+		all += function->self_ps[m];
+	uint64_t expensive =
+		function->self_ps[TFP_FUNCTION_TRACED] + function->self_ps[TFP_FUNCTION_EAGER];
+	return all ? 100 * (double)expensive / (double)all : 0;
+}

@@ -1,0 +1,164 @@
+#include "analysis/utilization.h"
+
+#include "analysis/op_name.h"
+#include "analysis/schema.h"
+#include "base/alloc.h"
+
+#include <string.h>
+
+enum { CATEGORY, WANTED };
+
+static const char *const names[WANTED] = {
+	[CATEGORY] = "hlo_category",
+};
+
+/* While such an op runs the core waits. */
+static bool is_off_duty(struct tfp_str category)
+{
+	static const char *const texts[] = {"infeed",         "outfeed",        "host send",
+					    "host send-done", "host recv",      "host recv-done",
+					    "async-done",     "megacore fusion"};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (tfp_str_equal(category, texts[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool *off_duty_metas(const struct tfp_plane *plane, const struct tfp_schema *schema)
+{
+	bool *off = tfp_calloc(plane->event_meta_count, sizeof(*off));
+	for (size_t m = 0; off && m < plane->event_meta_count; m++) {
+		struct tfp_stat_iter it = tfp_event_meta_stats(&plane->event_metas[m]);
+		struct tfp_str category = {"", 0};
+		struct tfp_stat stat;
+		while (tfp_stat_next(&it, &stat)) {
+			if (tfp_schema_of(schema, &stat) == CATEGORY)
+				tfp_stat_text(plane, &stat, &category);
+		}
+		off[m] = is_off_duty(category);
+	}
+	return off;
+}
+
+static void span_of(const struct tfp_line *line, size_t i, int64_t *begin, int64_t *end)
+{
+	const int64_t most = INT64_MAX / 4;
+	int64_t start = tfp_event_start_ps(line, i), duration = line->duration_ps[i];
+	*begin = start > most ? most : start < -most ? -most : start;
+	*end = *begin + (duration > most ? most : duration);
+}
+
+/* The profiler's clock, not the device's: modules have no other. Ops of a line come in
+ * order of their begins. */
+static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
+{
+	struct tfp_schema schema;
+	int64_t first = INT64_MAX, last = INT64_MIN, busy_until = INT64_MIN;
+	uint64_t busy = 0;
+	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
+		return false;
+	bool *off = off_duty_metas(plane, &schema);
+	for (size_t l = 0; off && l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		bool ops = tfp_str_equal(line->name, "XLA Ops");
+		if (!ops && !tfp_str_equal(line->name, "XLA Modules"))
+			continue;
+		for (size_t i = 0; i < line->event_count; i++) {
+			int64_t begin, end;
+			span_of(line, i, &begin, &end);
+			first = begin < first ? begin : first;
+			last = end > last ? end : last;
+			if (!ops || off[line->meta[i]] || end <= busy_until)
+				continue;
+			busy += (uint64_t)(end - (begin > busy_until ? begin : busy_until));
+			busy_until = end;
+		}
+	}
+	if (last > first) {
+		u->busy_ps += busy;
+		u->idle_ps += (uint64_t)(last - first) > busy ? (uint64_t)(last - first) - busy : 0;
+	}
+	bool ok = off != NULL;
+	tfp_free(off);
+	tfp_schema_release(&schema);
+	return ok;
+}
+
+static void read_counters(struct tfp_utilization *u, const struct tfp_plane *host)
+{
+	struct tfp_stat_iter it = tfp_plane_stats(host);
+	struct tfp_stat stat;
+	int64_t matrix = tfp_plane_stat_id(host, "matrix_unit_utilization_percent");
+	int64_t hbm = tfp_plane_stat_id(host, "hbm_utilization_percent");
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == matrix)
+			tfp_stat_double(&stat, &u->matrix_unit_percent);
+		else if (stat.metadata_id == hbm)
+			tfp_stat_double(&stat, &u->hbm_percent);
+	}
+}
+
+static bool read_enqueues(struct tfp_utilization *u, const struct tfp_plane *host)
+{
+	bool any = false;
+	bool *enqueues = tfp_calloc(host->event_meta_count, sizeof(*enqueues));
+	if (!enqueues)
+		return false;
+	for (size_t m = 0; m < host->event_meta_count; m++) {
+		struct tfp_op_name op = tfp_op_name_parse(host->event_metas[m].name);
+		enqueues[m] = op.category == TFP_OP_TENSORFLOW &&
+			      tfp_str_starts(op.type, "InfeedEnqueue");
+		any |= enqueues[m];
+	}
+	for (size_t l = 0; any && l < host->line_count; l++) {
+		const struct tfp_line *line = &host->lines[l];
+		size_t last = SIZE_MAX;
+		for (size_t i = 0; i < line->event_count; i++) {
+			if (!enqueues[line->meta[i]] || tfp_line_is_derived(line))
+				continue;
+			if (last != SIZE_MAX) {
+				u->enqueue_ps += (uint64_t)line->duration_ps[last];
+				u->enqueue_window_ps +=
+					(uint64_t)(line->start_ps[i] - line->start_ps[last]);
+			}
+			last = i;
+		}
+	}
+	tfp_free(enqueues);
+	return true;
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	const struct tfp_plane *host = tfp_capture_find_plane(capture, "/host:CPU");
+	struct tfp_utilization *u = tfp_calloc(1, sizeof(*u));
+	bool ok = u != NULL;
+	(void)pool;
+	for (size_t p = 0; ok && p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
+			ok = add_core(u, &capture->planes[p]);
+	}
+	if (ok && host) {
+		read_counters(u, host);
+		ok = read_enqueues(u, host);
+	}
+	if (!ok) {
+		tfp_free(u);
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the utilization of devices");
+	}
+	*heap_bytes = sizeof(*u);
+	*fact = u;
+	return TFP_OK;
+}
+
+enum tfp_status tfp_utilization_get(struct tfp_capture *capture, struct tfp_pool *pool,
+				    const struct tfp_utilization **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute, tfp_free};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}

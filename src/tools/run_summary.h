@@ -1,0 +1,40 @@
+/*
+ * What the step dashboards take from the captures of a session: summaries of
+ * all hosts, merged (op_stats.md 5).
+ */
+#ifndef TFP_TOOLS_RUN_SUMMARY_H
+#define TFP_TOOLS_RUN_SUMMARY_H
+
+#include "analysis/bottleneck.h"
+#include "analysis/input_ops.h"
+#include "analysis/op_stats.h"
+#include "analysis/steps.h"
+#include "analysis/tf_functions.h"
+#include "analysis/utilization.h"
+#include "tools/session.h"
+
+struct tfp_run_summary {
+	struct tfp_op_stats stats;
+	struct tfp_steps steps;
+	struct tfp_functions functions;
+	struct tfp_utilization utilization; /* percentages: averages over hosts */
+	struct tfp_input_times input;
+	struct tfp_step_totals totals;
+	struct tfp_bottleneck bottleneck;
+	uint32_t captures;   /* read */
+	uint32_t host_count; /* different hostnames inside them */
+	/* By place in the session's hosts: as the profiler wrote it. */
+	const char **hostnames;
+	/* Texts of the profiler, each once, sorted. */
+	const char **errors, **warnings;
+	size_t error_count, warning_count;
+	struct tfp_arena arena;
+};
+
+/* out is released by the caller in any case. Files that cannot be read are left out
+ * unless they are all, as tfp_session_summary does. */
+enum tfp_status tfp_run_summary(const struct tfp_session *session, struct tfp_run_summary *out,
+				struct tfp_error *err) TFP_CHECK;
+void tfp_run_summary_release(struct tfp_run_summary *summary);
+
+#endif
