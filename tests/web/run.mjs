@@ -44,7 +44,8 @@ async function fresh({ theme = 'light', width = 1440, height = 900, quiet = fals
 }
 
 const settled = async (page) => {
-  await page.waitForSelector('.tabulator-row, .state');
+  // The overview has no grid at once, but a finding.
+  await page.waitForSelector('.tabulator-row, .state, .finding');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null && document.querySelector('.pending') === null);
   // A late frame lays the grid out; two make sure it has been.
   await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
@@ -139,7 +140,7 @@ await tap.test('one run only leads straight to its first tool', async () => {
   const page = await fresh();
   await page.route('**/run_list', (route) => route.fulfill({ json: { logdir: 'x', version: '0', runs: [chosen], problem: null } }));
   await page.goto(`${root.href}#/`);
-  await page.waitForURL((url) => url.hash.includes('_stats?run='));
+  await page.waitForURL((url) => url.hash.startsWith('#/overview_page?run='));
   await page.click('.brand');
   await page.waitForSelector('h1:text-is("Runs")');
   await close(page);
@@ -436,7 +437,7 @@ await tap.test('everything can be done from the keyboard', async () => {
   await page.keyboard.press('ArrowDown');
   await page.waitForFunction(() => document.activeElement?.classList.contains('tabulator-cell'));
   await page.keyboard.press('Enter');
-  await page.waitForURL((url) => url.hash.includes('framework_op_stats'));
+  await page.waitForURL((url) => url.hash.includes('overview_page'));
   await settled(page);
   await page.keyboard.press('g');
   await page.keyboard.press('k');

@@ -9,18 +9,24 @@ import { startTheme } from './core/theme';
 import { UrlState } from './core/url_state';
 import { errorState, notRecorded, skeleton } from './components/states';
 import { frameworkOpStats } from './pages/framework_op_stats';
+import { inputPipeline } from './pages/input_pipeline_analyzer';
 import { kernelStats } from './pages/kernel_stats';
 import { otherTool } from './pages/other';
+import { overviewPage } from './pages/overview_page';
+import { podViewer } from './pages/pod_viewer';
 import { runsPage } from './pages/runs';
 import { Shell } from './shell';
 
 const PAGES: Record<string, PageType> = {
+  overview_page: overviewPage,
+  input_pipeline_analyzer: inputPipeline,
   framework_op_stats: frameworkOpStats,
+  pod_viewer: podViewer,
   kernel_stats: kernelStats,
 };
 
 /** Names older links and other programs use. */
-const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats' };
+const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats', overview: 'overview_page', input_pipeline: 'input_pipeline_analyzer' };
 
 class App {
   private readonly url = new UrlState();
@@ -133,13 +139,17 @@ class App {
     }
     const first = this.page === null;
     this.close();
-    const page = type.create({ url: this.url, keys: this.keys, runs: this.runs, tool, say: (text, show) => this.shell.say(text, show) });
+    const page = type.create({ url: this.url, keys: this.keys, runs: this.runs, tool, has: (other) => this.has(other), link: (other, params) => this.shell.placeOf(other, params), say: (text, show) => this.shell.say(text, show) });
     this.page = { name, page };
     fill(this.shell.main, page.element);
     page.update();
     window.scrollTo(0, 0);
     // A reader of the new page starts at its heading; on arrival the browser's own start is right.
     if (!first) page.element.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+  }
+
+  private has(name: string): boolean {
+    return PAGES[name] !== undefined && (this.tools?.list ?? []).some((tool) => tool.name === name && tool.available !== false);
   }
 
   private message(title: string, ...children: Node[]): void {

@@ -13,7 +13,11 @@ import { Picker } from './components/picker';
 import { iconButton } from './components/states';
 
 /** What stays when another tool is opened; the rest belongs to the page that is left. */
-const SHARED_KEYS = ['run', 'host', 'base', 't'];
+const SHARED_KEYS = ['run', 'host', 'base', 't', 'step_source'];
+
+/** Pages that speak of steps keep the chosen ones among each other. */
+const STEP_TOOLS = ['overview_page', 'input_pipeline_analyzer', 'pod_viewer', 'trace_viewer'];
+const STEP_KEYS = ['step', 'steps'];
 
 /** The second key after `g`. */
 const LETTERS: Record<string, string> = {
@@ -127,13 +131,14 @@ export class Shell {
   }
 
   /** Opens a tool of the run in sight. */
-  placeOf(tool: string): string {
+  placeOf(tool: string, own: Readonly<Record<string, string>> = {}): string {
     const params: Record<string, string> = {};
-    for (const key of SHARED_KEYS) {
+    const steps = STEP_TOOLS.includes(tool) && STEP_TOOLS.includes(this.url.place.tool);
+    for (const key of steps ? [...SHARED_KEYS, ...STEP_KEYS] : SHARED_KEYS) {
       const value = this.url.get(key);
       if (value !== '') params[key] = value;
     }
-    return formatPlace({ tool, params });
+    return formatPlace({ tool, params: { ...params, ...own } });
   }
 
   private wireSearch(): void {

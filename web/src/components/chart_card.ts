@@ -15,17 +15,24 @@ Chart.register(ArcElement, BarController, BarElement, CategoryScale, LinearScale
 Chart.defaults.animation = false;
 Chart.defaults.maintainAspectRatio = false;
 
+/** Less than this is the shake of a hand. */
+const DRAG_PX = 5;
+
 export interface ChartContent {
   /** Made anew for each theme; colours are read from tokens inside. */
   config: () => ChartConfiguration;
   summary: string;
   head: string[];
   rows: CsvCell[][];
+  /** The CSV, where the table twin sums up more than one wants to read. */
+  csv?: () => { head: string[]; rows: CsvCell[][] };
   /** What the table twin shows for a cell; CSV gets the value itself. */
   text?: (cell: CsvCell, column: number) => string;
   height: number;
-  legend?: { label: string; token: string; outline?: boolean; line?: boolean }[];
+  legend?: { label: string; token: string; outline?: boolean; line?: boolean; dashed?: boolean }[];
   pick?: (index: number) => void;
+  /** Dragging over the chart chooses a run of bars; both ends count. */
+  brush?: (from: number, to: number) => void;
   /** Equal for equal pictures; the card redraws only when it changes. */
   signature?: string;
 }
@@ -92,7 +99,8 @@ export class ChartCard {
     if (this.asTable) fill(this.figure, this.twin(content));
     else this.drawCanvas(content);
     fill(this.legend, ...(content.legend ?? []).map((entry) => {
-      const key = h('i', { class: entry.outline === true ? 'key outline' : entry.line === true ? 'key line' : 'key', 'aria-hidden': 'true' });
+      const kind = entry.outline === true ? ' outline' : entry.dashed === true ? ' dashed' : entry.line === true ? ' line' : '';
+      const key = h('i', { class: `key${kind}`, 'aria-hidden': 'true' });
       key.style.setProperty('--key', `var(--${entry.token})`);
       return h('span', {}, key, entry.label);
     }));
@@ -125,6 +133,57 @@ export class ChartCard {
       };
     }
     this.chart = new Chart(canvas, config);
+    if (content.brush !== undefined) this.brushOn(box, canvas);
+  }
+
+  /** A drag marks a span; what is not yet a drag stays a click. */
+  private brushOn(box: HTMLElement, canvas: HTMLCanvasElement): void {
+    const mark = h('div', { class: 'brush', hidden: true });
+    box.append(mark);
+    canvas.classList.add('brushable');
+    let start: number | null = null;
+    let dragged = false;
+    const x = (event: PointerEvent): number => event.clientX - canvas.getBoundingClientRect().left;
+    const end = (): void => {
+      start = null;
+      mark.hidden = true;
+    };
+    canvas.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      start = x(event);
+      dragged = false;
+    });
+    canvas.addEventListener('pointermove', (event) => {
+      const area = this.chart?.chartArea;
+      if (start === null || area === undefined) return;
+      if (!dragged && Math.abs(x(event) - start) < DRAG_PX) return;
+      if (!dragged) canvas.setPointerCapture(event.pointerId);
+      dragged = true;
+      const clamp = (value: number): number => Math.min(area.right, Math.max(area.left, value));
+      const [left, right] = [clamp(Math.min(start, x(event))), clamp(Math.max(start, x(event)))];
+      mark.hidden = false;
+      mark.style.left = `${left}px`;
+      mark.style.width = `${right - left}px`;
+      mark.style.top = `${area.top}px`;
+      mark.style.height = `${area.bottom - area.top}px`;
+    });
+    canvas.addEventListener('pointerup', (event) => {
+      const scale = this.chart?.scales['x'];
+      const bars = this.chart?.data.labels?.length ?? 0;
+      if (start !== null && dragged && scale !== undefined && bars > 0) {
+        const at = (px: number): number => Math.min(bars - 1, Math.max(0, Math.round(Number(scale.getValueForPixel(px) ?? 0))));
+        const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
+        // The chart may be drawn anew by this; the click that follows belongs to the old one.
+        setTimeout(() => this.content?.brush?.(from, to));
+      }
+      end();
+    });
+    canvas.addEventListener('pointercancel', end);
+    canvas.addEventListener('click', (event) => {
+      if (!dragged) return;
+      event.stopImmediatePropagation();
+      dragged = false;
+    }, { capture: true });
   }
 
   private twin(content: ChartContent): HTMLElement {
@@ -169,6 +228,8 @@ export class ChartCard {
   }
 
   private saveCsv(): void {
-    if (this.content !== null) downloadText(`${this.options.name}.csv`, toCsv(this.content.head, this.content.rows), 'text/csv');
+    if (this.content === null) return;
+    const { head, rows } = this.content.csv?.() ?? this.content;
+    downloadText(`${this.options.name}.csv`, toCsv(head, rows), 'text/csv');
   }
 }

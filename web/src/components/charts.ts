@@ -2,6 +2,7 @@
 
 import type { ChartConfiguration } from 'chart.js';
 import { duration, joined, percent } from '../core/format';
+import { trimLeft } from '../core/names';
 import { token } from '../core/theme';
 
 export interface Bar {
@@ -21,9 +22,13 @@ export function microseconds(value: number): string {
 }
 
 /** Marks on an axis are round numbers; zeros behind the point only make noise. */
-function axisTime(value: number): string {
+export function axisTime(value: number): string {
+  if (value === 0) return '0';
   return microseconds(value).replace(/\.0+(?= )/, '').replace(/(\.\d*?)0+(?= )/, '$1');
 }
+
+/** Size of the labels beside bars; a letter is 0.61 of it wide. */
+const LABEL_PX = 11.5;
 
 /** Horizontal bars with a line of the running share; the base run as outlines around the bars. */
 export function barsConfig(bars: readonly Bar[], measure: string, compare: boolean): ChartConfiguration {
@@ -59,7 +64,14 @@ export function barsConfig(bars: readonly Bar[], measure: string, compare: boole
           position: 'top', min: 0, max: 100, grid: { display: false }, border: { display: false },
           ticks: { stepSize: 25, maxRotation: 0, callback: (value) => `${value} %` },
         },
-        y: { grid: { display: false }, border: { color: token('line') }, ticks: { color: token('ink'), autoSkip: false, font: { family: mono, size: 11.5 } } },
+        y: {
+          grid: { display: false }, border: { color: token('line') },
+          ticks: {
+            color: token('ink'), autoSkip: false, font: { family: mono, size: LABEL_PX },
+            // A chart gives its labels at most half of its width; what is more would be cut off.
+            callback(value) { return trimLeft(this.getLabelForValue(Number(value)), Math.floor((this.chart.width * 0.44) / (LABEL_PX * 0.61))); },
+          },
+        },
       },
       plugins: {
         tooltip: {

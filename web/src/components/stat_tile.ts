@@ -15,7 +15,9 @@ export interface Tile {
 }
 
 function delta(tile: Tile, value: number, base: number): HTMLElement {
-  const difference = value - base;
+  // Less than the last digit shown is no difference to speak of.
+  const rounds = tile.format(1).unit === '%' && Math.abs(value - base) < 0.0005;
+  const difference = rounds ? 0 : value - base;
   const good = difference !== 0 && tile.better !== undefined && (difference < 0) === (tile.better === 'lower');
   const state = difference === 0 || tile.better === undefined ? '' : good ? ' better' : ' worse';
   const quantity = tile.format(Math.abs(difference));

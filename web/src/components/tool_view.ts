@@ -15,6 +15,8 @@ export interface ToolSpec<D> {
   content: HTMLElement;
   ready: (data: D, base: D | null) => void;
   changed: () => void;
+  /** What is known of the run's files, once it is. */
+  facts?: (info: RunInfo | null, diagnostics: Diagnostics | null) => void;
 }
 
 interface Loaded<D> {
@@ -45,14 +47,14 @@ export class ToolView<D> {
   query(): Query {
     const { url } = this.context;
     const host = url.get('host', '*');
-    return { run: url.get('run'), tag: this.spec.tool, host: host === '*' ? null : host };
+    return { run: url.get('run'), tag: this.spec.tool, host: host === '*' ? null : host, step_source: url.get('step_source') };
   }
 
   update(): void {
     const { url } = this.context;
     this.shareTitle.textContent = url.get('t');
     this.shareTitle.hidden = url.get('t') === '';
-    const key = JSON.stringify([url.get('run'), url.get('host', '*'), url.get('base')]);
+    const key = JSON.stringify([url.get('run'), url.get('host', '*'), url.get('base'), url.get('step_source')]);
     if (key !== this.loadedKey) {
       this.loadedKey = key;
       this.isReady = false;
@@ -98,7 +100,7 @@ export class ToolView<D> {
     const host = this.context.url.get('host', '*');
     const known = this.context.runs.list?.runs.find((run) => run.run === base)?.hosts;
     const same = host !== '*' && (known === undefined || known.includes(host));
-    return { run: base, tag: this.spec.tool, host: same ? host : null };
+    return { run: base, tag: this.spec.tool, host: same ? host : null, step_source: this.context.url.get('step_source') };
   }
 
   private loadFacts(): void {
@@ -124,6 +126,7 @@ export class ToolView<D> {
       }
       this.facts.textContent = parts.join(' · ');
       fill(this.verdicts, verdictBar(found?.entries ?? []));
+      this.spec.facts?.(runInfo, found);
     });
   }
 }

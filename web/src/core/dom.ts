@@ -62,6 +62,8 @@ const ICONS = {
   chart: 'M3 13V8M6.5 13V3M10 13V6M13.5 13v-3',
   table: 'M2.5 3h11v10h-11zM2.5 6.5h11M6.5 6.5V13',
   download: 'M8 2.5v7M5 7l3 3 3-3M3 13h10',
+  previous: 'M10.5 3.5 5 8l5.5 4.5z',
+  next: 'M5.5 3.5 11 8l-5.5 4.5z',
   link: 'M6.5 9.5l3-3M7 4.8l1.3-1.3a2.8 2.8 0 0 1 4 4L11 8.8M9 11.2l-1.3 1.3a2.8 2.8 0 0 1-4-4L5 7.2',
 } as const;
 

@@ -11,6 +11,10 @@ export interface PageContext {
   runs: Runs;
   /** The tool this page shows, as the server lists it; null on the landing list. */
   tool: Tool | null;
+  /** Whether this run has another tool and this page can show it. */
+  has: (tool: string) => boolean;
+  /** The address of another tool with the same run, host and base. */
+  link: (tool: string, params?: Readonly<Record<string, string>>) => string;
   /** Says something to a screen reader, and shows it for a moment if it is an answer to a click. */
   say: (text: string, show?: boolean) => void;
 }

@@ -1,0 +1,149 @@
+// The pure parts of the pages about steps: node tests/web/steps_unit.mjs
+
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { after } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { requireWeb, webDir } from './support.mjs';
+
+const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
+after(() => rm(dir, { recursive: true, force: true }));
+
+async function load(name) {
+  const outfile = join(dir, `${name}.mjs`);
+  await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', `${name}.ts`)], outfile, bundle: true, format: 'esm', logLevel: 'error' });
+  return import(pathToFileURL(outfile));
+}
+
+const steps = await load('steps');
+const advice = await load('advice');
+const pod = await load('pod');
+
+const table = (columns, rows, p = {}) => ({ cols: columns.map((id) => ({ id, label: id, type: 'number' })), rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })), p });
+const GENERIC = ['stepnum', 'deviceComputeTimeMs', 'hostComputeTimeMs', 'infeedTimeMs', 'stepTimeMs'];
+
+test('a range of steps is read from names and numbers', () => {
+  const names = ['3', '4', '5', '8', '9'];
+  assert.deepEqual(steps.parseRange('4-8', names), { from: 1, to: 3 });
+  assert.deepEqual(steps.parseRange('8-4', names), { from: 1, to: 3 });
+  assert.deepEqual(steps.parseRange('5', names), { from: 2, to: 2 });
+  assert.deepEqual(steps.parseRange('6-100', names), { from: 3, to: 4 }, 'a range of another run reaches beyond');
+  assert.equal(steps.parseRange('100-200', names), null);
+  assert.equal(steps.parseRange('', names), null);
+  assert.equal(steps.parseRange('x', names), null);
+  assert.deepEqual(steps.parseRange('a-1-b-2', ['a-1', 'x', 'b-2']), { from: 0, to: 2 }, 'names with a hyphen');
+});
+
+test('steps with a name are also found by their number', () => {
+  const names = ['train 7', 'train 8', 'train 9', 'eval'];
+  assert.equal(steps.findStep('train 8', names), 1);
+  assert.equal(steps.findStep('8', names), 1);
+  assert.equal(steps.findStep('train 8', ['7', '8']), 1);
+  assert.equal(steps.findStep('80', names), -1);
+  assert.equal(steps.findStep('', names), -1);
+  assert.deepEqual(steps.parseRange('8-20', names), { from: 1, to: 2 });
+  assert.deepEqual(steps.parseRange('train 7-train 8', names), { from: 0, to: 1 });
+});
+
+test('a range and its text are the same thing', () => {
+  const names = ['10', '11', '12', '13'];
+  for (const [from, to] of [[0, 1], [2, 2], [1, 3]]) assert.deepEqual(steps.parseRange(steps.formatRange({ from, to }, names), names), { from, to });
+  assert.equal(steps.formatRange({ from: 0, to: 3 }, names), '', 'all of them is the default');
+});
+
+test('categories and what is missing to the step time add up', () => {
+  const data = steps.readSteps(table(GENERIC, [['1', 5, 2, 1, 10], ['2', 5, 2, 1, 8]], { steptime_ms_average: '30.0', steptime_ms_standard_deviation: '-nan' }));
+  assert.deepEqual(data.categories.map((category) => category.label), ['Device compute', 'Host compute', 'Input', 'Not broken down']);
+  for (const step of data.steps) assert.equal(step.values.reduce((a, b) => a + b, 0), step.total);
+  assert.deepEqual(steps.headline(data, null), { mean: 30_000, sd: 0, ofSlowest: true });
+  assert.equal(steps.headline(data, { from: 0, to: 0 }).mean, 10_000);
+  assert.equal(steps.shareOf(data, null, 'infeed'), 2 / 18);
+});
+
+test('rounding is not a category', () => {
+  const data = steps.readSteps(table(GENERIC, [['1', 5, 2, 1, 8.0000001]]));
+  assert.equal(data.categories.length, 3);
+});
+
+test('no table, no steps', () => {
+  assert.equal(steps.readSteps(undefined).steps.length, 0);
+  assert.equal(steps.readSteps({ cols: [], rows: [] }).steps.length, 0);
+});
+
+test('spread, median, fractions', () => {
+  assert.deepEqual(steps.spread([1, 3]), { mean: 2, min: 1, max: 3, sd: Math.SQRT2 });
+  assert.equal(steps.spread([4]).sd, 0);
+  assert.equal(steps.median([5, 1, 3]), 3);
+  assert.equal(steps.median([4, 1, 3, 2]), 2.5);
+  assert.equal(steps.fraction('12.5%'), 0.125);
+  assert.equal(steps.fraction('-nan'), null);
+  assert.equal(steps.fraction(undefined), null);
+});
+
+test('bars of many steps are means and leave none out', () => {
+  const data = steps.readSteps(table(GENERIC, Array.from({ length: 1001 }, (_, index) => [String(index), index, 0, 0, index])));
+  const bars = steps.bins(data, { from: 0, to: 1000 }, 100);
+  assert.ok(bars.length <= 100);
+  assert.equal(bars[0].from, 0);
+  assert.equal(bars.at(-1).to, 1000);
+  bars.slice(1).forEach((bar, index) => assert.equal(bar.from, bars[index].to + 1));
+  assert.equal(bars[0].total, (bars[0].from + bars[0].to) / 2 * 1000);
+});
+
+test('verdicts carry number and limits; unknown words stay as they are', () => {
+  const of = (text) => advice.inputVerdict(text);
+  assert.equal(of('Your program is HIGHLY input-bound because 38.2% of the total').severity, 'error');
+  assert.match(of('Your program is MODERATELY input-bound because 7.0% of the total').text, /^7\.0 %/);
+  assert.match(of('Your program is POTENTIALLY input-bound because 3.0% of').limits, /3 %/);
+  assert.equal(of('Your program is NOT input-bound because only 0.1% of').severity, 'info');
+  assert.equal(of('Something else entirely').text, 'Something else entirely');
+  assert.equal(of(''), null);
+});
+
+test('advice leads to evidence and says nothing where nothing was said', () => {
+  assert.deepEqual(advice.advice({}), []);
+  const [eager] = advice.advice({ eager_statement: '20.0% of Op time on the device used eager execution.' });
+  assert.deepEqual([eager.link.tool, eager.link.params.dev], ['framework_op_stats', 'device']);
+  const [precise] = advice.advice({ precision_statement: 'Only 3.0% of device computation is 16 bit.' });
+  assert.deepEqual(precise.link.params, { 'f.eligible': 'yes', 'f.uses': 'no' });
+});
+
+test('tips become text, pages, and documents of tensorflow.org only', () => {
+  assert.deepEqual(advice.pieces('see trace_viewer (x)'), [{ text: 'see ' }, { text: 'trace_viewer', tool: 'trace_viewer' }, { text: ' (x)' }]);
+  assert.deepEqual(advice.pieces('a <a href="https://www.tensorflow.org/guide/data" target="_blank">b</a>'), [{ text: 'a ' }, { text: 'b', href: 'https://www.tensorflow.org/guide/data' }]);
+  for (const text of ['<a href="https://evil.example/">b</a>', '<a href="javascript:alert(1)">b</a>', '<script>x</script>']) assert.deepEqual(advice.pieces(text), [{ text }]);
+});
+
+const record = (host, input, more = {}) => ({ hostName: host, totalDurationUs: 100 + input, stepBreakdownUs: { 1: 100, 6: input }, ...more });
+const answer = (...list) => ({ podStatsSequence: { podStatsMap: list.map((cores, index) => ({ stepNum: index, podStatsPerCore: cores })) } });
+
+test('cores are in order of their numbers, missing ones stay empty, names lose their common domain', () => {
+  const data = pod.readPod(answer({ 1001: record('b.example.org', 5), 1: record('a.example.org', 5) }, { 1: record('a.example.org', 9) }));
+  assert.deepEqual(data.cores.map(({ id, short }) => [id, short]), [['1', 'a'], ['1001', 'b']]);
+  assert.ok(Number.isNaN(pod.cellValue(data, 1, 1, -1)));
+  assert.equal(pod.coreTimes(data, 1, 1).length, 1);
+});
+
+test('a straggler is named with its reason', () => {
+  const data = pod.readPod(answer({ 1: record('a', 10), 1001: record('b', 10), 2001: record('c', 90) }));
+  const slow = pod.coreTimes(data, 0, 0).find((row) => row.core === 2);
+  assert.equal(slow.excess.metric.label, 'Input');
+  assert.equal(slow.excess.by, 80);
+  assert.ok(Math.abs(slow.ratio - 190 / 110) < 1e-12);
+  assert.equal(slow.bottleneck.label, 'Device compute');
+});
+
+test('steps of one host are compared with each other; a total without parts is shown as such', () => {
+  const data = pod.readPod(answer({ 1: record('a', 10) }, { 1: record('a', 10) }, { 1: record('a', 60) }, { 1: { hostName: 'a', totalDurationUs: 50, stepBreakdownUs: {} } }));
+  const slow = pod.stepTimes(data, 0).sort((a, b) => b.ratio - a.ratio)[0];
+  assert.equal(slow.step, 2);
+  assert.equal(data.categories.at(-1).label, 'Not broken down');
+  assert.equal(pod.cellValue(data, 3, 0, data.categories.length - 1), 50);
+});
+
+test('an empty answer has no steps', () => {
+  assert.deepEqual(pod.readPod({}).steps, []);
+  assert.deepEqual(pod.coreTimes(pod.readPod({}), 0, 0), []);
+});

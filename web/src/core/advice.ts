@@ -1,0 +1,120 @@
+// What the server's statements mean for a reader: a heading, the thresholds behind it, and where the evidence is.
+
+export interface Verdict {
+  severity: 'info' | 'warning' | 'error';
+  head: string;
+  text: string;
+  /** The limits the words stand for. */
+  limits: string;
+}
+
+/** Percent of step time; the profilers' own limits. */
+export const LIMITS = { input: { moderate: 5, high: 20 }, other: { moderate: 3, high: 15 }, eager: 10, precision: 10, functions: 20, outside: 5 } as const;
+
+function firstPercent(statement: string): string | null {
+  return /([\d.]+)\s*%/.exec(statement)?.[1] ?? null;
+}
+
+/** Links of the profilers' own documentation stay readable; nothing in a statement is ever markup. */
+export function plain(statement: string): string {
+  return statement.replace(/<a\s+href="[^"]*"[^>]*>([^<]*)<\/a>/g, '$1').replace(/\s+/g, ' ').trim();
+}
+
+export function inputVerdict(statement: string): Verdict | null {
+  const own = plain(statement);
+  if (own === '') return null;
+  const percent = firstPercent(own);
+  const { moderate, high } = LIMITS.input;
+  const limits = `Moderate from ${moderate}\u00a0%, high from ${high}\u00a0%.`;
+  const waits = `${percent ?? '?'} % of the step time is spent waiting for input.`;
+  if (percent !== null && /\bHIGHLY\b/.test(own)) return { severity: 'error', head: 'Highly input-bound.', text: `${waits} Reduce the input time first.`, limits };
+  if (percent !== null && /\bMODERATELY\b/.test(own)) return { severity: 'warning', head: 'Moderately input-bound.', text: `${waits} Reduce both the input time and the rest.`, limits };
+  if (percent !== null && /\bPOTENTIALLY\b/.test(own)) {
+    return {
+      severity: 'warning', head: 'Potentially input-bound.', text: `${percent} % of the step time is in “All others”, which may be reading, Python code, or both.`,
+      limits: `Said from ${LIMITS.other.moderate} % in “All others” while input itself stays below ${moderate} %.`,
+    };
+  }
+  if (percent !== null && /\bNOT\b/.test(own)) return { severity: 'info', head: 'Not input-bound.', text: `Only ${percent} % of the step time is spent waiting for input; look at the rest of the step.`, limits };
+  return { severity: 'info', head: 'Input', text: own, limits: '' };
+}
+
+export interface Advice {
+  text: string;
+  limits: string;
+  link: { tool: string; label: string; params: Record<string, string> } | null;
+}
+
+/** The names a statement quotes, for a filter that finds them. */
+function quotedName(statement: string): string | null {
+  return /["“']([^"”']+)["”']/.exec(statement)?.[1] ?? null;
+}
+
+/** Sentences the server computed, each with the page and filter that shows what it speaks of. */
+export function advice(found: Readonly<Record<string, string>>): Advice[] {
+  const list: Advice[] = [];
+  const say = (key: string, limits: string, link: (statement: string) => Advice['link']): void => {
+    const statement = plain(found[key] ?? '');
+    if (statement !== '') list.push({ text: statement, limits, link: link(statement) });
+  };
+  const { other } = LIMITS;
+  const two = `Moderate from ${other.moderate} %, high from ${other.high} % of step time.`;
+  if (found['bottleneck'] === 'host' || found['bottleneck'] === 'both') {
+    // The verdict above has the numbers and the limits; here only what to do is left to say.
+    const potential = /\bPOTENTIALLY\b/.test(found['statement'] ?? '');
+    list.push(potential
+      ? { text: 'Find out what “All others” is: reading files, Python code, or both.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'What the host did for its input', params: {} } }
+      : { text: 'Shorten the wait for input: see which part of the input pipeline takes the time.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'Where the input time goes', params: {} } });
+  }
+  say('kernel_launch_statement', two, () => ({ tool: 'kernel_stats', label: 'Kernels launched most often', params: { sort: '-occurrences' } }));
+  say('device_collectives_statement', two, () => ({ tool: 'pod_viewer', label: 'Collectives of each host', params: { metric: 'collectives' } }));
+  // The same sentence may already stand above as the reason of the input verdict.
+  if ((found['all_other_statement'] ?? '') !== (found['statement'] ?? '')) {
+    say('all_other_statement', two, () => ({ tool: 'framework_op_stats', label: 'Operations of the host', params: { dev: 'host' } }));
+  }
+  say('output_statement', 'Moderate from 5 %, high from 20 % of step time.', () => ({ tool: 'input_pipeline_analyzer', label: 'How a step is spent', params: {} }));
+  say('tf_function_statement', `Said from ${LIMITS.functions} % of a function’s time in expensive calls.`, (statement) => {
+    const name = quotedName(statement);
+    return { tool: 'framework_op_stats', label: 'Functions on the host', params: { dev: 'host', ...(name === null ? {} : { q: name }) } };
+  });
+  say('eager_statement', `Said above ${LIMITS.eager} % of operation time.`, (statement) => ({
+    tool: 'framework_op_stats', label: 'Eager operations', params: { dev: /\bhost\b/i.test(statement) ? 'host' : 'device', 'f.eager': '=Eager', cols: 'eager' },
+  }));
+  say('outside_compilation_statement', `Said above ${LIMITS.outside} % of device time.`, () => ({ tool: 'framework_op_stats', label: 'Operations of the device', params: { dev: 'device' } }));
+  say('precision_statement', `Said where 16-bit compute is below ${LIMITS.precision} % of device compute.`, () => ({
+    tool: 'kernel_stats', label: 'Kernels that could use TensorCores', params: { 'f.eligible': 'yes', 'f.uses': 'no' },
+  }));
+  return list;
+}
+
+export interface Piece {
+  text: string;
+  /** A page of this server, or of the profilers' documentation. */
+  tool?: string;
+  href?: string;
+}
+
+const TOOL_NAMES = /\b(input_pipeline_analyzer|trace_viewer|framework_op_stats|tf_stats|kernel_stats|memory_profile|pod_viewer|op_profile|tf_data_bottleneck_analysis)\b/g;
+
+/** Fixed tips of the server, cut where they name a page or a document of tensorflow.org. */
+export function pieces(tip: string): Piece[] {
+  const list: Piece[] = [];
+  const anchor = /<a\s+href="(https:\/\/www\.tensorflow\.org\/[^"<>\s]*)"[^<>]*>([^<>]*)<\/a>/g;
+  let at = 0;
+  const words = (text: string): void => {
+    let from = 0;
+    for (const match of text.matchAll(TOOL_NAMES)) {
+      if (match.index > from) list.push({ text: text.slice(from, match.index) });
+      list.push({ text: match[0], tool: match[0] === 'tf_stats' ? 'framework_op_stats' : match[0] });
+      from = match.index + match[0].length;
+    }
+    if (from < text.length) list.push({ text: text.slice(from) });
+  };
+  for (const match of tip.matchAll(anchor)) {
+    words(tip.slice(at, match.index));
+    list.push({ text: match[2] ?? '', href: match[1] ?? '' });
+    at = match.index + match[0].length;
+  }
+  words(tip.slice(at));
+  return list;
+}

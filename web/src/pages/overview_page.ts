@@ -1,0 +1,372 @@
+// Overview: where the time of a step went, and what to do about it.
+
+import type { Diagnostics, RunInfo } from '../core/api';
+import { finding } from '../components/finding';
+import { noSteps } from '../components/no_steps';
+import { csvButton, plainTable, section, type PlainTableOptions } from '../components/plain_table';
+import { analysisMessages, getLoose, sourceNote, stepKeys } from '../components/step_page';
+import { choiceOf, StepChart } from '../components/step_chart';
+import { stepBars, stepTable } from '../components/step_table';
+import { nothingMatches } from '../components/states';
+import { tiles, type Tile } from '../components/stat_tile';
+import { ToolView } from '../components/tool_view';
+import { microseconds } from '../components/charts';
+import { advice, inputVerdict, pieces } from '../core/advice';
+import { fill, h, type Child } from '../core/dom';
+import { textFilter } from '../core/filter';
+import { bytes, count, duration, fixed, joined, percent, plural } from '../core/format';
+import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
+import type { Page, PageContext, PageType } from '../core/page';
+import { fraction, headline, properties, readSteps, shareOf, within, type Range, type Steps } from '../core/steps';
+
+interface TopOp {
+  rank: number;
+  self: number;
+  cumulative: number;
+  type: string;
+  name: string;
+  rate: number | null;
+  eligible: boolean;
+  uses: boolean;
+}
+
+interface Latency {
+  percentile: string;
+  host: number;
+  device: number;
+  communication: number;
+  total: number;
+}
+
+interface Overview {
+  analysis: Record<string, string>;
+  ops: TopOp[];
+  hasTensorCores: boolean;
+  steps: Steps;
+  environment: Record<string, string>;
+  jobs: { host: string; command: string; start: string }[];
+  found: Record<string, string>;
+  tips: { type: string; text: string; title: string }[];
+  latency: Latency[];
+  diagnostics: GvizTable | undefined;
+}
+
+function rowsOf(table: GvizTable | undefined): ReturnType<typeof records> {
+  return table === undefined ? [] : records(table);
+}
+
+function read(tables: readonly (GvizTable | undefined)[]): Overview {
+  const [analysis, steps, environment, recommendation, latency] = tables;
+  return {
+    analysis: properties(analysis),
+    ops: rowsOf(analysis).map((record, index) => ({
+      rank: index + 1, self: amount(record, 'selftimepercent'), cumulative: amount(record, 'cumulativetimepercent'), type: text(record, 'category'), name: text(record, 'operation'),
+      rate: number(record, 'floprate'), eligible: flag(record, 'tceligibility'), uses: flag(record, 'tcutilization'),
+    })),
+    hasTensorCores: analysis?.cols.some((col) => col.id.toLowerCase() === 'tceligibility') ?? false,
+    steps: readSteps(steps), environment: properties(environment),
+    jobs: rowsOf(environment).map((record) => ({ host: text(record, 'host_id'), command: text(record, 'command_line'), start: text(record, 'start_time') })),
+    // The sentences the profilers compute and never show may come with either table.
+    found: { ...properties(analysis), ...properties(recommendation) },
+    tips: rowsOf(recommendation).map((record) => ({ type: text(record, 'tip_type'), text: text(record, 'link'), title: text(record, 'description') })),
+    latency: rowsOf(latency).map((record) => ({
+      percentile: text(record, 'percentile'), host: amount(record, 'hosttimems') * 1000, device: amount(record, 'devicetimems') * 1000,
+      communication: amount(record, 'communicationtimems') * 1000, total: amount(record, 'totaltimems') * 1000,
+    })),
+    diagnostics: tables[6],
+  };
+}
+
+const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
+
+class OverviewPage implements Page {
+  readonly element: HTMLElement;
+  private readonly view: ToolView<Overview>;
+  private readonly top = h('div', {});
+  private readonly tileSlot = h('div', {});
+  private readonly missing = h('div', {});
+  private readonly averageSlot = h('div', {});
+  private readonly opsSlot = h('div', {});
+  private readonly latencySlot = h('div', {});
+  private readonly nextSlot = h('div', {});
+  private readonly environmentSlot = h('div', {});
+  private readonly placementSlot = h('div', {});
+  private readonly chart: StepChart;
+  private readonly stopKeys: () => void;
+  private data: Overview | null = null;
+  private base: Overview | null = null;
+  private info: RunInfo | null = null;
+  private files: Diagnostics | null = null;
+
+  constructor(private readonly context: PageContext) {
+    this.chart = new StepChart(context.url);
+    const content = h('div', {}, this.top, this.tileSlot, this.missing,
+      h('div', { class: 'overview' },
+        h('div', { class: 'overview-main' }, this.chart.element, this.averageSlot, this.opsSlot, this.latencySlot),
+        h('div', { class: 'overview-side' }, this.nextSlot, this.environmentSlot, this.placementSlot)));
+    this.view = new ToolView<Overview>(context, {
+      title: context.tool?.title ?? 'Overview', tool: 'overview_page', content,
+      fetch: async (query, signal) => read(await getLoose(query, signal)),
+      ready: (data, base) => {
+        this.data = data;
+        this.base = base;
+        this.refresh();
+      },
+      changed: () => this.refresh(),
+      facts: (info, files) => {
+        this.info = info;
+        this.files = files;
+        this.showEnvironment();
+      },
+    });
+    this.element = this.view.element;
+    this.stopKeys = stepKeys(context, () => this.data?.steps ?? null);
+  }
+
+  update(): void {
+    this.view.update();
+  }
+
+  destroy(): void {
+    this.stopKeys();
+    this.view.destroy();
+    this.chart.destroy();
+  }
+
+  private refresh(): void {
+    const { data, base, context } = this;
+    if (data === null) return;
+    const none = data.steps.steps.length === 0;
+    const choice = choiceOf(context.url, data.steps);
+    const verdict = none ? null : inputVerdict(data.found['statement'] ?? data.steps.properties['input_conclusion'] ?? '');
+    fill(this.top, sourceNote(context, data.found), analysisMessages(data.diagnostics, none),
+      verdict !== null && finding(verdict, context.has('input_pipeline_analyzer') && h('a', { class: 'finding-link', href: context.link('input_pipeline_analyzer') }, 'Show where')));
+    fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.found['module_steps'] ?? data.steps.properties['module_steps'] ?? null,
+      () => context.url.set({ step_source: 'module' })));
+    fill(this.tileSlot, tiles(this.tiles(choice.range)));
+    this.chart.element.hidden = none;
+    if (!none) this.chart.set(data.steps, base?.steps ?? null);
+    const table = (): PlainTableOptions<never> => stepTable(data.steps, base?.steps ?? null, choice, false) as unknown as PlainTableOptions<never>;
+    const step = data.steps.steps[choice.step];
+    fill(this.averageSlot, !none && section(step === undefined ? 'Average step' : `Step ${step.name} and the average`, this.slowestNote(), [
+      ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer') }, 'Compare hosts')] : []),
+      ...(step !== undefined && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', { step: step.name }) }, 'Show in the trace')] : []),
+      csvButton('step_categories', table),
+    ], stepBars(data.steps, base?.steps ?? null, choice), plainTable(table())));
+    this.showOps();
+    this.showLatency();
+    this.showNext();
+    this.showEnvironment();
+    this.showPlacement();
+  }
+
+  /** Several hosts: bars show one of them, the server's average is that of the slowest in each step. */
+  private slowestNote(): string {
+    const { data } = this;
+    if (data === null) return '';
+    const { mean, ofSlowest } = headline(data.steps, null);
+    return ofSlowest ? `of the first host; the slowest host of each step takes ${microseconds(mean)} on average` : '';
+  }
+
+  private tiles(range: Range | null): Tile[] {
+    const { data, base } = this;
+    if (data === null) return [];
+    const list: Tile[] = [];
+    const hasBase = base !== null && base.steps.steps.length > 0;
+    const shown = within(data.steps.steps, range);
+    if (shown.length > 0) {
+      const now = headline(data.steps, range);
+      const note = `${shown.length === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown.length, 'step')}`}${now.ofSlowest ? '; slowest host' : ''}`;
+      list.push({ label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, note, better: 'lower', base: hasBase ? headline(base.steps, null).mean : null });
+      const share = (label: string, hint: string, stems: string[], better: 'lower' | 'higher'): void => {
+        const value = shareOf(data.steps, range, ...stems);
+        const other = hasBase ? shareOf(base.steps, null, ...stems) : null;
+        if (value > 0 || (other ?? 0) > 0 || stems.includes('infeed') || stems.includes('tc_infeed')) list.push({ label, hint, value, format: asPercent, better, base: other });
+      };
+      share('Waiting for input', 'Share of step time spent waiting for input data', ['infeed', 'tc_infeed', 'scv0_infeed'], 'lower');
+      share('Device compute', 'Share of step time in which the device computes', ['device_compute', 'tc_compute'], 'higher');
+      share('Kernel launch', 'Share of step time spent preparing and launching kernels', ['kernel_launch'], 'lower');
+      share('Host compute', 'Share of step time in which the host computes', ['host_compute'], 'lower');
+      share('Communication', 'Share of step time in transfers between devices and in collectives', ['device_to_device', 'device_collectives'], 'lower');
+      share('Compilation', 'Share of step time spent compiling', ['compile'], 'lower');
+      share('Device idle', 'Share of step time in which the TensorCore has nothing to do', ['tc_idle'], 'lower');
+    }
+    const own = (label: string, hint: string, key: string, better: 'lower' | 'higher' | null, always: boolean): void => {
+      const value = fraction(data.analysis[key]);
+      const other = base === null ? null : fraction(base.analysis[key]);
+      if (value !== null && (always || value > 0)) list.push({ label, hint, value, format: asPercent, base: other, ...(better === null ? {} : { better }) });
+    };
+    const device = data.ops.length > 0;
+    own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', 'higher', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
+    own('Device duty cycle', 'Share of the time in which the device was busy', 'device_duty_cycle_percent', 'higher', false);
+    if (shown.length === 0) {
+      own('Device idle', 'Share of the time in which the device had nothing to do', 'device_idle_time_percent', 'lower', false);
+      own('Ops on the device', 'Share of executed operations that ran on the device', 'device_tf_op_percent', null, device);
+      own('Ops on the host', 'Share of executed operations that ran on the host', 'host_tf_op_percent', null, true);
+      own('Eager, host', 'Share of host operation time outside of any tf.function', 'host_op_time_eager_percent', 'lower', true);
+    }
+    return list.slice(0, 8);
+  }
+
+  private topTable(rows: readonly TopOp[]): PlainTableOptions<TopOp> {
+    const { data, context } = this;
+    const rates = rows.some((op) => (op.rate ?? 0) > 0);
+    return {
+      label: 'Top operations on the device',
+      rows,
+      columns: [
+        { title: '#', value: (op) => op.rank, class: 'rank' },
+        { title: 'Type', value: (op) => op.type, wide: true, class: 'type', cell: (op) => (op.type === '' || op.type === 'Unknown' ? h('span', { class: 'soft' }, op.type || '–') : op.type) },
+        {
+          title: 'Operation', value: (op) => op.name, class: 'code',
+          cell: (op) => (context.has('framework_op_stats')
+            ? h('a', { href: context.link('framework_op_stats', { dev: 'device', 'f.operation': `=${op.name}` }), title: op.name }, h('bdi', { dir: 'ltr' }, op.name)) : h('bdi', { dir: 'ltr', title: op.name }, op.name)),
+        },
+        {
+          title: 'Self', number: true, value: (op) => op.self, cell: (op) => {
+            const bar = h('i', { class: 'bar', 'aria-hidden': 'true' });
+            bar.style.setProperty('--bar', 'var(--device-compute)');
+            bar.style.width = `${Math.round((op.self / Math.max(1e-9, rows[0]?.self ?? 1)) * 64)}px`;
+            return h('span', { class: 'bar-cell' }, bar, percent(op.self));
+          },
+        },
+        { title: 'Cumulative', number: true, wide: true, value: (op) => op.cumulative, cell: (op) => percent(op.cumulative) },
+        ...(rates ? [{ title: 'GFLOP/s', number: true, wide: true, value: (op: TopOp) => op.rate, cell: (op: TopOp) => (op.rate === null || op.rate === 0 ? '–' : fixed(op.rate, 1)) }] : []),
+        ...(data?.hasTensorCores === true ? [{
+          title: 'TensorCore', wide: true, number: true, hint: 'Whether its kernels use TensorCores; “could” where the operation is eligible and they do not', value: (op: TopOp) => (op.uses ? 'yes' : op.eligible ? 'could' : ''),
+          cell: (op: TopOp) => (op.uses ? h('span', { class: 'yes' }, 'yes') : op.eligible ? h('span', { class: 'worse' }, 'could') : h('span', { class: 'no' }, '–')),
+        }] : []),
+      ],
+    };
+  }
+
+  private showOps(): void {
+    const { data, context } = this;
+    if (data === null) return;
+    const filter = textFilter(context.url.get('q'), context.url.get('re') === '1');
+    const rows = data.ops.filter((op) => filter.test(`${op.type}\n${op.name}`));
+    const acts = [
+      ...(context.has('framework_op_stats') ? [h('a', { class: 'button', href: context.link('framework_op_stats') }, 'All operations')] : []),
+      ...(data.ops.length > 0 ? [csvButton('top_operations', () => this.topTable(rows))] : []),
+    ];
+    fill(this.opsSlot, section('Top operations on the device', data.ops.length > 0 ? 'by self time' : '', acts,
+      data.ops.length === 0 ? h('p', { class: 'soft' }, 'No device operations were recorded. The operations of the host are in TF stats.')
+        : rows.length === 0 ? nothingMatches('operations', () => context.url.set({ q: null, re: null })) : plainTable(this.topTable(rows))));
+  }
+
+  private latencyTable(): PlainTableOptions<Latency> {
+    const time = (title: string, of: (row: Latency) => number, wide = true): PlainTableOptions<Latency>['columns'][number] => ({ title, number: true, wide, value: of, cell: (row) => microseconds(of(row)) });
+    return {
+      label: 'Inference latency', rows: this.data?.latency ?? [],
+      columns: [{ title: 'Percentile', value: (row) => row.percentile }, time('Total', (row) => row.total, false), time('Host', (row) => row.host), time('Device', (row) => row.device), time('Host–device communication', (row) => row.communication)],
+    };
+  }
+
+  private showLatency(): void {
+    fill(this.latencySlot, (this.data?.latency.length ?? 0) > 0 && section('Inference latency', 'sessions of the model server', [csvButton('inference_latency', () => this.latencyTable())], plainTable(this.latencyTable())));
+  }
+
+  private showNext(): void {
+    const { data, context } = this;
+    if (data === null) return;
+    const none = data.steps.steps.length === 0;
+    const list = h('ol', { class: 'advice' });
+    for (const one of advice(data.found)) {
+      list.append(h('li', {}, one.text, one.link !== null && context.has(one.link.tool) && h('span', {}, ' ', h('a', { href: context.link(one.link.tool, one.link.params) }, one.link.label)),
+        one.limits !== '' && h('small', { class: 'soft' }, ` ${one.limits}`)));
+    }
+    if (data.found['bottleneck'] === 'device') {
+      list.append(h('li', {}, 'The time goes to the step itself: look at the operations that take most of it.', ' ', context.has('framework_op_stats') && h('a', { href: context.link('framework_op_stats') }, 'Operations by time')));
+    }
+    if (none) list.append(h('li', {}, 'Mark the steps of the program, as shown, and capture again.'));
+    const skip = new Set((data.found['non_bottleneck_tip_types'] ?? '').split(',').map((type) => type.trim()));
+    const groups = new Map<string, string[]>();
+    for (const tip of data.tips) {
+      if (!skip.has(tip.type)) groups.set(tip.title, [...(groups.get(tip.title) ?? []), tip.text]);
+    }
+    const more = h('details', { class: 'tips' }, h('summary', {}, 'More to read'));
+    for (const [title, tips] of groups) {
+      more.append(h('h3', {}, title), h('ul', {}, ...tips.map((tip) => h('li', {}, ...this.tip(tip)))));
+    }
+    fill(this.nextSlot, section('What to do next', '', [], list.childElementCount > 0 ? list : h('p', { class: 'soft' }, 'Nothing stands out by the profiler’s limits.'), groups.size > 0 && more));
+  }
+
+  private tip(tip: string): Child[] {
+    return pieces(tip).map((piece) => {
+      if (piece.href !== undefined) return h('a', { href: piece.href, target: '_blank', rel: 'noopener noreferrer' }, piece.text);
+      if (piece.tool !== undefined && this.context.has(piece.tool)) return h('a', { href: this.context.link(piece.tool) }, piece.text);
+      return piece.text;
+    });
+  }
+
+  private showEnvironment(): void {
+    const { data } = this;
+    if (data === null) return;
+    const { environment, analysis } = data;
+    const facts = h('dl', { class: 'facts' });
+    const fact = (name: string, value: string | null | undefined): void => {
+      if (value !== null && value !== undefined && value !== '') facts.append(h('dt', {}, name), h('dd', {}, value));
+    };
+    const captures = this.files?.captures ?? [];
+    const names = captures.map((capture) => capture.host);
+    const hosts = names.length > 0 ? names.length : Number(environment['host_count'] ?? 0);
+    fact('Hosts', names.length === 1 ? names[0] : names.length <= 3 && names.length > 0 ? names.join(', ') : names.length > 3 ? `${count(hosts)} (${names[0]} … ${names[names.length - 1]})` : hosts > 0 ? count(hosts) : null);
+    fact('Tasks', environment['task_count']);
+    const devices = environment['device_core_count'] ?? '';
+    const type = environment['device_type'] ?? this.info?.device_type ?? '';
+    fact('Devices', type === '' ? null : /^(0|)$/.test(devices) ? `${type} only` : `${devices.replace(/^(\d+)/, '$1 ×')} ${type}`.replace(/^1 × /, ''));
+    fact('Steps', data.steps.steps.length === 0 ? 'none marked' : count(data.steps.steps.length));
+    const training = environment['is_training'];
+    fact('Kind', training === 'true' ? 'training' : null);
+    if (captures.length > 0) {
+      fact('Captured', microseconds(Math.max(...captures.map((capture) => capture.duration_ms)) * 1000));
+      fact('Events', count(captures.reduce((sum, capture) => sum + capture.events, 0)));
+      const size = captures.reduce((sum, capture) => sum + capture.bytes, 0);
+      fact('Size', captures.length === 1 ? joined(bytes(size)) : `${joined(bytes(size))} in ${plural(captures.length, 'file')}`);
+    }
+    const level = analysis['host_trace_level'] ?? '';
+    fact('Host tracer', /^[1-9]\d*$/.test(level) ? `level ${level}` : null);
+    const entries = this.files?.entries ?? [];
+    if (this.files !== null) fact('Warnings', entries.length === 0 ? 'none' : plural(entries.length, 'message'));
+    for (const job of data.jobs) {
+      fact(job.host || 'Job', [job.command, job.start].filter((part) => part !== '').join(' · '));
+    }
+    fill(this.environmentSlot, section('Run environment', '', [], facts));
+  }
+
+  private showPlacement(): void {
+    const { data, base } = this;
+    if (data === null) return;
+    const facts = h('dl', { class: 'facts' });
+    const fact = (name: string, key: string, hideZero = false): void => {
+      const value = fraction(data.analysis[key]);
+      if (value === null || (hideZero && value === 0)) return;
+      const other = base === null ? null : fraction(base.analysis[key]);
+      const points = other === null ? 0 : (value - other) * 100;
+      facts.append(h('dt', {}, name), h('dd', {}, percent(value), other !== null && h('span', { class: 'soft' }, ` ${Math.abs(points) < 0.05 ? 'as base' : `${points > 0 ? '+' : '−'}${Math.abs(points).toFixed(1)} points`}`)));
+    };
+    fact('Ops on the device', 'device_tf_op_percent');
+    fact('Ops on the host', 'host_tf_op_percent');
+    fact('Eager, host', 'host_op_time_eager_percent');
+    fact('Eager, device', 'device_op_time_eager_percent');
+    const precise = (fraction(data.analysis['device_compute_16bit_percent']) ?? 0) + (fraction(data.analysis['device_compute_32bit_percent']) ?? 0) > 0;
+    if (precise) {
+      fact('16-bit compute', 'device_compute_16bit_percent');
+      fact('32-bit compute', 'device_compute_32bit_percent');
+    }
+    fact('Matrix unit in use', 'mxu_utilization_percent', true);
+    fact('Memory bandwidth in use', 'hbm_utilization_percent', true);
+    fact('FLOP rate of roofline', 'flop_rate_utilization_relative_to_roofline', true);
+    fact('Bandwidth of hardware limit', 'memory_bw_utilization_relative_to_hw_limit', true);
+    fact('Goodput', 'program_goodput_percent', true);
+    const host = fraction(data.analysis['host_op_time_eager_percent']) ?? 0;
+    fill(this.placementSlot, section('Placement and precision', '', [], facts,
+      host > 0 && this.context.has('framework_op_stats') && h('p', {}, h('a', { href: this.context.link('framework_op_stats', { dev: 'host', 'f.eager': '=Eager', cols: 'eager' }) }, 'Eager operations'))));
+  }
+}
+
+export const overviewPage: PageType = {
+  title: 'Overview',
+  filters: 'Filter top operations',
+  create: (context) => new OverviewPage(context),
+};
