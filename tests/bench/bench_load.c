@@ -149,7 +149,7 @@ static void load(struct tfp_pool *pool)
 }
 
 /* From nothing to the bytes of the answer, as the server's first request does it. */
-static void first_answer(struct tfp_pool *pool)
+static void first_answer_of(const char *name, struct tfp_pool *pool)
 {
 	struct tfp_logdir *dir;
 	struct tfp_capture_cache *cache;
@@ -158,7 +158,7 @@ static void first_answer(struct tfp_pool *pool)
 	struct tfp_answer answer;
 	struct tfp_query query = {0};
 	struct tfp_buf json;
-	const struct tfp_tool *tool = tfp_tool_find("framework_op_stats");
+	const struct tfp_tool *tool = tfp_tool_find(name);
 	tfp_buf_init(&json, SIZE_MAX / 2);
 	if (!tool || tfp_logdir_new(&dir, path, 0, NULL) != TFP_OK ||
 	    tfp_capture_cache_new(&cache, dir, UINT64_MAX, pool, NULL) != TFP_OK ||
@@ -174,6 +174,25 @@ static void first_answer(struct tfp_pool *pool)
 	tfp_logdir_snapshot_unref(snapshot);
 	tfp_capture_cache_free(cache);
 	tfp_logdir_free(dir);
+}
+
+static void first_op_stats(struct tfp_pool *pool)
+{
+	first_answer_of("framework_op_stats", pool);
+}
+
+static void first_overview(struct tfp_pool *pool)
+{
+	first_answer_of("overview_page", pool);
+}
+
+/* Most bytes on the heap at a time. */
+static double peak_of(void (*what)(struct tfp_pool *pool), struct tfp_pool *pool)
+{
+	long long before = atomic_load(&heap);
+	atomic_store(&heap_peak, before);
+	what(pool);
+	return (double)(atomic_load(&heap_peak) - before);
 }
 
 static double best_ms(void (*what)(struct tfp_pool *pool), struct tfp_pool *pool, int runs)
@@ -213,24 +232,28 @@ int main(int argc, char **argv)
 	double bare = best_ms(bare_scan, NULL, runs);
 	double one = best_ms(load, NULL, runs);
 	double two = best_ms(load, pool, runs);
-	long long before = atomic_load(&heap);
-	atomic_store(&heap_peak, before);
-	load(pool);
-	double load_peak = (double)(atomic_load(&heap_peak) - before);
-	double answer = best_ms(first_answer, pool, runs);
-	atomic_store(&heap_peak, before);
-	first_answer(pool);
-	double answer_peak = (double)(atomic_load(&heap_peak) - before);
+	double answer = best_ms(first_op_stats, pool, runs);
+	double overview_one = best_ms(first_overview, NULL, runs);
+	double overview_two = best_ms(first_overview, pool, runs);
+	const struct {
+		const char *name;
+		double bytes;
+	} peaks[] = {
+		{"peak heap, load", peak_of(load, pool)},
+		{"peak heap, framework_op_stats", peak_of(first_op_stats, pool)},
+		{"peak heap, overview_page", peak_of(first_overview, pool)},
+	};
 
 	printf("%s: %.1f MB, %.2f million events\n", path, size / 1e6, (double)event_count / 1e6);
 	report("bare scan", bare, bare);
 	report("load, one thread", one, bare);
 	report("load, two threads", two, bare);
-	report("first framework_op_stats answer", answer, bare);
-	printf("%-34s %9.1f MB %7.2f x the file\n", "peak heap, load", load_peak / 1e6,
-	       load_peak / size);
-	printf("%-34s %9.1f MB %7.2f x the file\n", "peak heap, first answer", answer_peak / 1e6,
-	       answer_peak / size);
+	report("first framework_op_stats", answer, bare);
+	report("first overview_page, one thread", overview_one, bare);
+	report("first overview_page, two threads", overview_two, bare);
+	for (size_t i = 0; i < sizeof(peaks) / sizeof(peaks[0]); i++)
+		printf("%-34s %9.1f MB %7.2f x the file\n", peaks[i].name, peaks[i].bytes / 1e6,
+		       peaks[i].bytes / size);
 	tfp_pool_free(pool);
 	close(fd);
 	return (int)(sum & 0);
