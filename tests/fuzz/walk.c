@@ -1,7 +1,11 @@
 #include "analysis/device_ops.h"
+#include "analysis/groups.h"
 #include "analysis/host_ops.h"
 #include "analysis/op_stats.h"
 #include "analysis/schema.h"
+#include "analysis/steps.h"
+#include "analysis/tf_functions.h"
+#include "analysis/utilization.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "fuzz.h"
@@ -119,6 +123,41 @@ static void check_ops(const struct tfp_op_db *db)
 	tfp_free(order);
 }
 
+/* The parts of a step add up to it, whatever the capture says. */
+static void check_steps(struct tfp_capture *capture)
+{
+	const struct tfp_groups *groups;
+	const struct tfp_steps *steps;
+	const struct tfp_functions *functions;
+	const struct tfp_utilization *utilization;
+	struct tfp_steps combined, hosts[2];
+	struct tfp_error err;
+	MUST(tfp_groups_get(capture, NULL, &groups, &err) == TFP_OK);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		for (size_t l = 0; l < capture->planes[p].line_count; l++) {
+			for (size_t i = 0; i < capture->planes[p].lines[l].event_count; i++)
+				MUST(tfp_group_of(groups, p, l, i) < (int64_t)groups->group_count);
+		}
+	}
+	MUST(tfp_steps_get(capture, NULL, &steps, &err) == TFP_OK);
+	for (size_t c = 0; c < steps->core_count; c++) {
+		const struct tfp_core_step *core = &steps->cores[c];
+		uint64_t sum = 0;
+		for (size_t t = 0; !core->is_tpu && t < TFP_STEP_EVENT_COUNT; t++)
+			sum += core->type_ps[t];
+		for (size_t t = 0; core->is_tpu && t < TFP_TPU_PART_COUNT; t++)
+			sum += core->tpu_ps[t];
+		MUST(core->duration_ps >= 0 && sum == (uint64_t)core->duration_ps);
+	}
+	hosts[0] = hosts[1] = *steps;
+	tfp_steps_init(&combined);
+	MUST(tfp_steps_combine(hosts, 2, &combined, &err) == TFP_OK);
+	MUST(combined.count <= steps->count);
+	tfp_steps_release(&combined);
+	MUST(tfp_functions_get(capture, NULL, &functions, &err) == TFP_OK);
+	MUST(tfp_utilization_get(capture, NULL, &utilization, &err) == TFP_OK);
+}
+
 void fuzz_summarise(struct tfp_capture *capture)
 {
 	const struct tfp_hlo_modules *modules;
@@ -149,6 +188,7 @@ void fuzz_summarise(struct tfp_capture *capture)
 	MUST(tfp_utf8_valid(json.data, json.size));
 	tfp_buf_release(&json);
 	tfp_instances_release(&instances);
+	check_steps(capture);
 }
 
 void fuzz_check_error(const struct tfp_error *err, size_t input_size)
