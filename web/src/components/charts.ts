@@ -69,7 +69,7 @@ export function barsConfig(bars: readonly Bar[], measure: string, compare: boole
           ticks: {
             color: token('ink'), autoSkip: false, font: { family: mono, size: LABEL_PX },
             // A chart gives its labels at most half of its width; what is more would be cut off.
-            callback(value) { return trimLeft(this.getLabelForValue(Number(value)), Math.floor((this.chart.width * 0.44) / (LABEL_PX * 0.61))); },
+            callback(value) { return trimLeft(this.getLabelForValue(Number(value)), Math.floor((this.chart.width * 0.44) / (LABEL_PX * 0.61))).replace(/^…+/, '…'); },
           },
         },
       },
