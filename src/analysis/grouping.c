@@ -159,6 +159,12 @@ static bool push(struct list *list, const void *item, size_t size)
 	return true;
 }
 
+static void drop(struct list *list)
+{
+	tfp_free(list->items);
+	*list = (struct list){0};
+}
+
 static bool append(struct list *list, struct list *from, size_t size)
 {
 	if (from->count) {
@@ -170,8 +176,7 @@ static bool append(struct list *list, struct list *from, size_t size)
 		list->items = items;
 		list->count = list->room = room;
 	}
-	tfp_free(from->items);
-	*from = (struct list){0};
+	drop(from);
 	return true;
 }
 
@@ -517,6 +522,9 @@ static bool connect_kernels(struct raw *raw)
 	}
 	tfp_free(by_launch);
 	tfp_free(by_kernel);
+	/* They are as large as the links made of them. */
+	drop(&raw->launches);
+	drop(&raw->kernels);
 	return ok;
 }
 
