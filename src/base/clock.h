@@ -6,7 +6,5 @@
 
 /* Nanoseconds that only go forward, from an arbitrary start. */
 int64_t tfp_clock_monotonic_ns(void);
-/* Milliseconds since 1970, UTC. */
-int64_t tfp_clock_wall_ms(void);
 
 #endif

@@ -4,7 +4,7 @@
  * A fallible function returns enum tfp_status and takes a struct tfp_error *
  * as its last argument. The deepest frame that knows what happened writes the
  * message with tfp_fail(); callers pass the status on, and may add what they
- * know with tfp_error_context().
+ * know with tfp_error_set_file() and its like.
  *
  *     if (size > limit)
  *             return tfp_fail(err, TFP_TOO_LARGE, "%zu bytes, at most %zu", size, limit);

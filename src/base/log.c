@@ -12,11 +12,6 @@ void tfp_log_set_verbose(bool on)
 	verbose = on;
 }
 
-bool tfp_log_is_verbose(void)
-{
-	return verbose;
-}
-
 __attribute__((format(printf, 2, 0))) static void print(const char *prefix, const char *format,
 							va_list args)
 {

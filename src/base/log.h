@@ -9,7 +9,6 @@
 
 /* Whether tfp_log_verbose prints. Set before threads start. */
 void tfp_log_set_verbose(bool on);
-bool tfp_log_is_verbose(void);
 
 void tfp_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tfp_log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
