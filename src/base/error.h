@@ -22,6 +22,8 @@ enum tfp_status {
 	TFP_BAD_QUERY,      /* the caller asked for something that makes no sense */
 	TFP_NOT_FOUND,      /* no such run, host, file or tool */
 	TFP_NOT_APPLICABLE, /* the tool has nothing to show for this capture */
+	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
+	TFP_BUSY,           /* later, perhaps */
 	TFP_IO,             /* the operating system said no */
 	TFP_TOO_LARGE,      /* over a limit of ours */
 	TFP_INTERNAL,       /* a defect of ours */

@@ -1,5 +1,6 @@
 /* A fast 64-bit hash of bytes for tables in memory. Not for secrets; the
- * value may change between versions and is never written to disk. */
+ * value may change between versions: on disk it means something to the build that
+ * wrote it, and only there. */
 #ifndef TFP_BASE_HASH_H
 #define TFP_BASE_HASH_H
 

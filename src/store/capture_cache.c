@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/log.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -22,6 +23,7 @@ struct entry {
 	struct entry *newer, *older; /* while in the table and not LOADING */
 	unsigned references;         /* the table's, the loader's, those that wait */
 	bool in_table;
+	bool passing; /* nobody has asked who wants it kept */
 	enum state state;
 	struct tfp_capture *capture; /* READY */
 	struct tfp_error *error;     /* FAILED */
@@ -171,9 +173,8 @@ static bool lasting(enum tfp_status status)
 	return status == TFP_BAD_INPUT || status == TFP_TOO_LARGE;
 }
 
-enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
-				      const struct tfp_capture_file *file, struct tfp_capture **out,
-				      struct tfp_error *err)
+static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+			   bool passing, struct tfp_capture **out, struct tfp_error *err)
 {
 	struct tfp_file_identity identity;
 	struct tfp_capture *capture = NULL;
@@ -194,6 +195,7 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 	if (e) {
 		close(fd);
 		e->references++;
+		e->passing &= passing;
 		while (e->state == LOADING)
 			pthread_cond_wait(&cache->loaded, &cache->lock);
 		status = take(e, out, err);
@@ -217,11 +219,13 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 	}
 	e->references++;
 	e->in_table = true;
+	e->passing = passing;
 	e->next_in_bucket = cache->buckets[hash % BUCKETS];
 	cache->buckets[hash % BUCKETS] = e;
 	pthread_mutex_unlock(&cache->lock);
 
 	uint64_t unpacked = cache->limit > MIN_UNPACKED ? cache->limit : MIN_UNPACKED;
+	tfp_log_verbose("opening %s", file->path);
 	status = tfp_capture_open(&capture, fd, file->path, file->compression, unpacked,
 				  cache->pool, error);
 	close(fd);
@@ -242,4 +246,34 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 	entry_unref(e);
 	pthread_mutex_unlock(&cache->lock);
 	return status;
+}
+
+enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
+				      const struct tfp_capture_file *file, struct tfp_capture **out,
+				      struct tfp_error *err)
+{
+	return get(cache, file, false, out, err);
+}
+
+enum tfp_status tfp_capture_cache_visit(struct tfp_capture_cache *cache,
+					const struct tfp_capture_file *file,
+					struct tfp_capture **out, struct tfp_error *err)
+{
+	return get(cache, file, true, out, err);
+}
+
+void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+			     const struct tfp_capture *capture)
+{
+	uint64_t hash = tfp_hash_bytes(file->path, strlen(file->path), 0);
+	pthread_mutex_lock(&cache->lock);
+	struct entry *e = *find(cache, file->path, hash);
+	if (e && e->passing && e->state == READY && e->capture == capture)
+		table_remove(cache, e);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+struct tfp_logdir *tfp_capture_cache_dir(const struct tfp_capture_cache *cache)
+{
+	return cache->dir;
 }

@@ -26,4 +26,16 @@ enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 				      const struct tfp_capture_file *file, struct tfp_capture **out,
 				      struct tfp_error *err) TFP_CHECK;
 
+/* The same for one who passes by: who needs the capture once and has something
+ * smaller to keep. Together with tfp_capture_cache_leave: it goes, unless
+ * others came for it meanwhile, or it was there before. */
+enum tfp_status tfp_capture_cache_visit(struct tfp_capture_cache *cache,
+					const struct tfp_capture_file *file,
+					struct tfp_capture **out, struct tfp_error *err) TFP_CHECK;
+void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+			     const struct tfp_capture *capture);
+
+/* Where its files are. */
+struct tfp_logdir *tfp_capture_cache_dir(const struct tfp_capture_cache *cache);
+
 #endif

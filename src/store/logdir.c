@@ -47,6 +47,7 @@ struct tfp_logdir {
 	char *root_real; /* root_path without links */
 	struct snapshot *last;
 	int64_t fresh_until_ns;
+	bool expired; /* while a scan was under way */
 };
 
 struct snapshot {
@@ -1061,7 +1062,8 @@ enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_log
 	if (status != TFP_OK)
 		goto out;
 	int64_t age = (end - start) * AGE_FACTOR;
-	dir->fresh_until_ns = end + (age > MIN_AGE_NS ? age : MIN_AGE_NS);
+	dir->fresh_until_ns = dir->expired ? end : end + (age > MIN_AGE_NS ? age : MIN_AGE_NS);
+	dir->expired = false;
 	if (dir->last && dir->last->public.generation == fresh->public.generation) {
 		old = fresh;
 	} else {
@@ -1075,6 +1077,14 @@ out:
 	pthread_mutex_unlock(&dir->lock);
 	tfp_logdir_snapshot_unref(old ? &old->public : NULL);
 	return status;
+}
+
+const struct tfp_logdir_snapshot *
+tfp_logdir_snapshot_ref(const struct tfp_logdir_snapshot *snapshot)
+{
+	struct snapshot *s = (struct snapshot *)(uintptr_t)snapshot;
+	atomic_fetch_add(&s->references, 1);
+	return snapshot;
 }
 
 void tfp_logdir_snapshot_unref(const struct tfp_logdir_snapshot *snapshot)
@@ -1195,6 +1205,46 @@ void tfp_logdir_free(struct tfp_logdir *dir)
 const char *tfp_logdir_path(const struct tfp_logdir *dir)
 {
 	return dir->path;
+}
+
+void tfp_logdir_expire(struct tfp_logdir *dir)
+{
+	pthread_mutex_lock(&dir->lock);
+	dir->fresh_until_ns = 0;
+	dir->expired = dir->scanning;
+	pthread_mutex_unlock(&dir->lock);
+}
+
+/* Whether the path's last parts are these, which begin with a slash. */
+static bool path_ends_with(const char *path, size_t size, const char *end)
+{
+	size_t n = strlen(end);
+	return size >= n && memcmp(path + size - n, end, n) == 0;
+}
+
+enum tfp_status tfp_logdir_runs_folder(const struct tfp_logdir *dir, char *out, size_t size,
+				       struct tfp_error *err)
+{
+	const char *more = "/plugins/profile";
+	char path[PATH_MAX];
+	if (!realpath(dir->root_path, path))
+		return tfp_fail(err, TFP_IO, "cannot open \"%s\": %s", dir->path, strerror(errno));
+	size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
+	const char *slash = memrchr(path, '/', length);
+	if (dir->only || (slash && path_ends_with(path, (size_t)(slash - path), more))) {
+		tfp_fail(err, TFP_BAD_QUERY, "\"%s\" is one %s, no place for a new run", dir->path,
+			 dir->only ? "file" : "run");
+		tfp_error_set_hint(err, "start with the log directory");
+		return TFP_BAD_QUERY;
+	}
+	if (path_ends_with(path, length, more))
+		more = "";
+	else if (path_ends_with(path, length, "/plugins"))
+		more = "/profile";
+	int n = snprintf(out, size, "%.*s%s", (int)length, path, more);
+	if (n < 0 || (size_t)n >= size)
+		return tfp_fail(err, TFP_TOO_LARGE, "the log directory's path is too long");
+	return TFP_OK;
 }
 
 enum tfp_status tfp_logdir_open(struct tfp_logdir *dir, const struct tfp_capture_file *file,

@@ -40,9 +40,9 @@ struct tfp_file_identity {
 };
 
 struct tfp_capture_file {
-	const char *host;     /* file name without ".xplane.pb[.gz|.zst]" */
-	const char *path;     /* relative to the root, as tfp_logdir_open takes it */
-	const char *name;     /* last part of path */
+	const char *host; /* file name without ".xplane.pb[.gz|.zst]" */
+	const char *path; /* relative to the root, as tfp_logdir_open takes it */
+	const char *name; /* last part of path */
 	enum tfp_compression compression;
 	struct tfp_file_identity identity;
 };
@@ -60,7 +60,7 @@ struct tfp_logdir_snapshot {
 	size_t run_count;
 	size_t folders, files; /* looked at */
 	bool truncated;        /* a limit on depth or number was reached, or a folder
-	                        * could not be read: see notes */
+				* could not be read: see notes */
 	/* For a person: folders that could not be read, links not followed,
 	 * empty run folders, and where nothing was found what was there instead. */
 	const char *const *notes;
@@ -83,10 +83,21 @@ const char *tfp_logdir_path(const struct tfp_logdir *dir);
 
 /* The present state, at most a second or ten times the scan's own duration
  * old. Thread-safe. Give it back with tfp_logdir_snapshot_unref. */
-enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir,
-				    const struct tfp_logdir_snapshot **out,
+enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_logdir_snapshot **out,
 				    struct tfp_error *err) TFP_CHECK;
+/* One more reference; returns the snapshot. */
+const struct tfp_logdir_snapshot *
+tfp_logdir_snapshot_ref(const struct tfp_logdir_snapshot *snapshot);
 void tfp_logdir_snapshot_unref(const struct tfp_logdir_snapshot *snapshot);
+
+/* Something changed that must be seen at once: the next snapshot looks anew. */
+void tfp_logdir_expire(struct tfp_logdir *dir);
+
+/* Absolute path of the folder in which a new run belongs, so that it is listed
+ * under its own name. The folder need not be there. TFP_BAD_QUERY when the
+ * directory is one run or one file only. */
+enum tfp_status tfp_logdir_runs_folder(const struct tfp_logdir *dir, char *out, size_t size,
+				       struct tfp_error *err) TFP_CHECK;
 
 /* NULL when there is none. */
 const struct tfp_run *tfp_logdir_find_run(const struct tfp_logdir_snapshot *snapshot,

@@ -1,0 +1,27 @@
+/*
+ * Compressing as bytes come, in pieces:
+ *
+ *     struct tfp_gzip *gzip;
+ *     tfp_gzip_new(&gzip, &to, &err);
+ *     write_much(tfp_gzip_sink(gzip));
+ *     tfp_gzip_finish(gzip, &err);
+ *     tfp_gzip_free(gzip);
+ */
+#ifndef TFP_STORE_PACK_H
+#define TFP_STORE_PACK_H
+
+#include "base/sink.h"
+
+struct tfp_gzip;
+
+/* Writes to `to`, which must outlive it. */
+enum tfp_status tfp_gzip_new(struct tfp_gzip **out, const struct tfp_sink *to,
+			     struct tfp_error *err) TFP_CHECK;
+/* What to write to; lives as long as the packer. */
+const struct tfp_sink *tfp_gzip_sink(struct tfp_gzip *gzip);
+/* Writes what is left; nothing may come after. */
+enum tfp_status tfp_gzip_finish(struct tfp_gzip *gzip, struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. */
+void tfp_gzip_free(struct tfp_gzip *gzip);
+
+#endif
