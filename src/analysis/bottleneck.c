@@ -237,6 +237,10 @@ const char *tfp_step_diagnostic(const struct tfp_steps *steps)
 	if (steps->intersection_empty)
 		return "The hosts have no step in common: their sequences of steps differ too much "
 		       "in time, so no step time is known.";
+	if (steps->module_steps)
+		return "No step was marked in this capture, so the step time is not known. "
+		       "Executions of its XLA module can be taken for steps "
+		       "(step_source=module); better, mark the steps.";
 	return "No step was marked in this capture, so the step time is not known. Either the "
 	       "program does not mark its steps (Keras does it by itself), or the capture is "
 	       "shorter than one step: mark the steps, or profile for longer.";

@@ -9,8 +9,10 @@
  */
 #include "analysis/groups.h"
 
+#include "analysis/grouping_tpu.h"
 #include "analysis/op_name.h"
 #include "analysis/schema.h"
+#include "analysis/time_span.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/sort.h"
@@ -46,7 +48,20 @@ enum type {
 	PROCESS_BATCH,
 	BATCHING_SESSION_RUN,
 	TPU_EXECUTE_OP,
+	ENQUEUE_REQUEST,
+	DEQUEUE_REQUEST,
+	ENQUEUE_PROGRAM,
+	COMPLETE_PROGRAM,
+	START_REGION,
+	STOP_REGION,
 };
+
+/* Kinds of connections that the profiler numbers (context_types.h), as far as older
+ * events stand for them. */
+enum { CONTEXT_TPU_STREAM = 11, CONTEXT_TPU_LAUNCH = 12, CONTEXT_THREADPOOL = 15 };
+
+/* The device knows the low bits of a run's number. */
+#define RUN_ID_MASK ((UINT64_C(1) << 27) - 1)
 
 enum {
 	PRODUCER_TYPE,
@@ -62,6 +77,12 @@ enum {
 	GRAPH_TYPE,
 	CORRELATION_ID,
 	IS_FUNC,
+	REQUEST_ID,
+	QUEUE_ADDR,
+	DEVICE_ORDINAL,
+	QUEUE_ID,
+	RUN_ID,
+	CORE_TYPE,
 	WANTED
 };
 
@@ -72,7 +93,10 @@ static const char *const stat_names[WANTED] = {
 	[IS_ASYNC] = "_a",           [STEP_ID] = "id",
 	[ITER_NUM] = "iter_num",     [STEP_NUM] = "step_num",
 	[GRAPH_TYPE] = "graph_type", [CORRELATION_ID] = "correlation_id",
-	[IS_FUNC] = "is_func",
+	[IS_FUNC] = "is_func",       [REQUEST_ID] = "request_id",
+	[QUEUE_ADDR] = "queue_addr", [DEVICE_ORDINAL] = "device_ordinal",
+	[QUEUE_ID] = "queue_id",     [RUN_ID] = "run_id",
+	[CORE_TYPE] = "core_type",
 };
 
 /* What the stats of an event say; numbers by place in stat_names. */
@@ -121,7 +145,14 @@ struct raw_line {
 	const struct tfp_schema *schema;
 	const uint8_t *types; /* by event metadata */
 	uint32_t number;
-	bool is_host, is_gpu;
+	bool is_host, is_gpu, is_tpu;
+	/* Of a TPU's plane: the line whose events stand for all that happens under them
+	 * (its number, NO_PARENT where there is none), and the device's number on the
+	 * line of modules, else -1. */
+	uint32_t grouping_line;
+	int64_t device_ordinal;
+	bool has_process; /* the plane says which process it is of */
+	int64_t process;
 	uint32_t *parent;
 	uint8_t *eager; /* what an event passes on to those below it */
 	/* Found on this line, then joined into those of all lines. */
@@ -140,6 +171,7 @@ struct raw {
 	struct list by_parent, by_child;  /* struct link, sorted by that end */
 	size_t *parents_at, *children_at; /* by line: where its links begin; one more */
 	struct list group_roots;          /* struct ref, of the groups made */
+	struct list group_links;          /* struct tfp_group_link */
 	size_t group_room;
 	bool has_eager;
 	atomic_bool no_memory;
@@ -204,6 +236,23 @@ static enum type type_of(struct tfp_str name)
 		{"OrbaxServing::ProcessBatch", PROCESS_BATCH},
 		{"BatchingSessionRun", BATCHING_SESSION_RUN},
 		{"TpuExecuteOp", TPU_EXECUTE_OP},
+		{"EnqueueRequestLocked", ENQUEUE_REQUEST},
+		{"RunProgramRequest", DEQUEUE_REQUEST},
+		{"HostCallbackRequest", DEQUEUE_REQUEST},
+		{"TransferH2DRequest", DEQUEUE_REQUEST},
+		{"TransferPreprocessedH2DRequest", DEQUEUE_REQUEST},
+		{"TransferD2HRequest", DEQUEUE_REQUEST},
+		{"OnDeviceSendRequest", DEQUEUE_REQUEST},
+		{"OnDeviceRecvRequest", DEQUEUE_REQUEST},
+		{"OnDeviceSendRecvLocalRequest", DEQUEUE_REQUEST},
+		{"OnDeviceSendRequestMulti", DEQUEUE_REQUEST},
+		{"OnDeviceRecvRequestMulti", DEQUEUE_REQUEST},
+		{"CustomWait", DEQUEUE_REQUEST},
+		{"PjrtAsyncWait", DEQUEUE_REQUEST},
+		{"DoEnqueueProgram", ENQUEUE_PROGRAM},
+		{"CompleteCallbacks", COMPLETE_PROGRAM},
+		{"ThreadpoolListener::StartRegion", START_REGION},
+		{"ThreadpoolListener::StopRegion", STOP_REGION},
 	};
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		if (tfp_str_equal(name, known[i].name))
@@ -257,11 +306,67 @@ struct launch {
 	struct ref ref;
 };
 
-static bool add_end(struct list *list, uint64_t kind, uint64_t id, uint64_t process,
-		    const struct raw_line *l, size_t i)
+static bool add_end(struct list *list, uint64_t kind, uint64_t id, uint64_t process, struct ref ref)
 {
-	struct end end = {{kind, id, process}, {l->number, (uint32_t)i}};
+	struct end end = {{kind, id, process}, ref};
 	return push(list, &end, sizeof(end));
+}
+
+static void set_fact(struct facts *f, int name, uint64_t value)
+{
+	f->number[name] = (int64_t)value;
+	f->present |= 1u << name;
+}
+
+/* One number for several, which are equal where they are. */
+static uint64_t id_of(const struct facts *f, const int *names, size_t count)
+{
+	uint64_t id = 0;
+	for (size_t i = 0; i < count; i++)
+		id = tfp_hash_u64(id ^ (uint64_t)(has(f, names[i]) ? f->number[names[i]] : 0));
+	return id;
+}
+
+static bool has_all(const struct facts *f, const int *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!has(f, names[i]))
+			return false;
+	}
+	return true;
+}
+
+/* What the peers add to the stats of some events before they group them
+ * (preprocess_xplane.cc): the root level of batches, and connections of the
+ * TPU runtime whose ends are known by other stats. */
+static void preprocess(const struct raw_line *l, enum type type, struct facts *f)
+{
+	static const int request[] = {REQUEST_ID, QUEUE_ADDR};
+	/* The core's type is 0 where it is not said. */
+	static const int launch[] = {DEVICE_ORDINAL, QUEUE_ID, RUN_ID, CORE_TYPE};
+	bool produces = type == ENQUEUE_REQUEST || type == ENQUEUE_PROGRAM;
+	uint64_t context = 0, id = 0;
+	if (type == PROCESS_BATCH || type == BATCHING_SESSION_RUN)
+		set_fact(f, ROOT_LEVEL, type == PROCESS_BATCH ? 2 : 1);
+	else if (type == TRACE_CONTEXT && !has(f, ROOT_LEVEL))
+		set_fact(f, ROOT_LEVEL, 1);
+	if ((type == ENQUEUE_PROGRAM || type == COMPLETE_PROGRAM) && has(f, RUN_ID))
+		set_fact(f, RUN_ID, (uint64_t)f->number[RUN_ID] & RUN_ID_MASK);
+	if (l->device_ordinal >= 0)
+		set_fact(f, DEVICE_ORDINAL, (uint64_t)l->device_ordinal);
+	if ((type == ENQUEUE_REQUEST || type == DEQUEUE_REQUEST) && has_all(f, request, 2)) {
+		context = CONTEXT_TPU_STREAM;
+		id = id_of(f, request, 2);
+	} else if ((type == ENQUEUE_PROGRAM || type == COMPLETE_PROGRAM ||
+		    l->device_ordinal >= 0) &&
+		   has_all(f, launch, 3)) {
+		context = CONTEXT_TPU_LAUNCH;
+		id = id_of(f, launch, 4);
+	} else {
+		return;
+	}
+	set_fact(f, produces ? PRODUCER_TYPE : CONSUMER_TYPE, context);
+	set_fact(f, produces ? PRODUCER_ID : CONSUMER_ID, id);
 }
 
 static uint64_t iteration_key(const struct facts *f)
@@ -270,48 +375,50 @@ static uint64_t iteration_key(const struct facts *f)
 }
 
 /* Connections by context: `_pt` and `_p` make a producer, `_ct` and `_c` a
- * consumer; a context type that is none of the known ones counts as 0. */
-static bool add_context(struct raw_line *l, size_t i, const struct facts *f)
+ * consumer; a context type that is none of the known ones counts as 0. ref: the event
+ * that is the end. */
+static bool add_context(struct raw_line *l, struct ref ref, const struct facts *f)
 {
 	/* A process that is not named is one of its own. */
-	uint64_t process = has(f, PROCESS_ID) ? (uint64_t)f->number[PROCESS_ID] + 1 : 0;
+	uint64_t process = has(f, PROCESS_ID) ? (uint64_t)f->number[PROCESS_ID] + 1
+			   : l->has_process   ? (uint64_t)l->process + 1
+					      : 0;
 	bool ok = true;
 	if (has(f, PRODUCER_TYPE) && has(f, PRODUCER_ID))
 		ok = add_end(&l->producers, (uint64_t)f->number[PRODUCER_TYPE],
-			     (uint64_t)f->number[PRODUCER_ID], process, l, i);
+			     (uint64_t)f->number[PRODUCER_ID], process, ref);
 	if (has(f, CONSUMER_TYPE) && has(f, CONSUMER_ID))
 		ok = ok && add_end(&l->consumers, (uint64_t)f->number[CONSUMER_TYPE],
-				   (uint64_t)f->number[CONSUMER_ID], process, l, i);
+				   (uint64_t)f->number[CONSUMER_ID], process, ref);
 	return ok;
 }
 
 /* Connections that older names and stats stand for. */
-static bool add_by_type(struct raw_line *l, size_t i, enum type type, const struct facts *f)
+static bool add_by_type(struct raw_line *l, struct ref ref, enum type type, const struct facts *f)
 {
 	bool iterates = has(f, STEP_ID) && has(f, ITER_NUM), ok = true;
 	switch (type) {
 	case EXECUTOR_PROCESS:
 		if (!iterates)
 			break;
-		ok = add_end(&l->producers, TO_GET_NEXT, iteration_key(f), 0, l, i) &&
-		     add_end(&l->producers, TO_GET_NEXT_OPTIONAL, iteration_key(f), 0, l, i) &&
-		     add_end(&l->producers, TO_EXECUTOR, iteration_key(f), 0, l, i);
+		ok = add_end(&l->producers, TO_GET_NEXT, iteration_key(f), 0, ref) &&
+		     add_end(&l->producers, TO_GET_NEXT_OPTIONAL, iteration_key(f), 0, ref) &&
+		     add_end(&l->producers, TO_EXECUTOR, iteration_key(f), 0, ref);
 		break;
 	case GET_NEXT:
 	case GET_NEXT_OPTIONAL:
 		if (iterates)
 			ok = add_end(&l->consumers,
 				     type == GET_NEXT ? TO_GET_NEXT : TO_GET_NEXT_OPTIONAL,
-				     iteration_key(f), 0, l, i);
+				     iteration_key(f), 0, ref);
 		break;
 	case TPU_EXECUTE_OP:
 		if (iterates)
-			ok = add_end(&l->consumers, TO_EXECUTOR, iteration_key(f), 0, l, i);
+			ok = add_end(&l->consumers, TO_EXECUTOR, iteration_key(f), 0, ref);
 		break;
 	case OTHER:
 		if (has(f, CORRELATION_ID)) {
-			struct launch launch = {(uint64_t)f->number[CORRELATION_ID],
-						{l->number, (uint32_t)i}};
+			struct launch launch = {(uint64_t)f->number[CORRELATION_ID], ref};
 			ok = push(l->is_host ? &l->launches : &l->kernels, &launch, sizeof(launch));
 		}
 		break;
@@ -325,15 +432,9 @@ static bool add_event(struct raw_line *l, size_t i, enum type type, const struct
 {
 	struct ref ref = {l->number, (uint32_t)i};
 	int64_t start = tfp_event_start_ps(l->line, i);
-	bool ok = add_context(l, i, f) && add_by_type(l, i, type, f);
+	bool ok = add_context(l, ref, f) && add_by_type(l, ref, type, f);
 	struct root root = {ref, f->number[ROOT_LEVEL], start};
-	bool is_root = has(f, ROOT_LEVEL);
-	if (type == PROCESS_BATCH || type == BATCHING_SESSION_RUN ||
-	    (type == TRACE_CONTEXT && !is_root)) {
-		root.level = type == PROCESS_BATCH ? 2 : 1;
-		is_root = true;
-	}
-	if (is_root)
+	if (has(f, ROOT_LEVEL))
 		ok = ok && push(&l->roots, &root, sizeof(root));
 	if (type == CAPTURED_FUNCTION && has(f, STEP_ID))
 		ok = ok && push(&l->data_ids, &f->number[STEP_ID], sizeof(int64_t));
@@ -344,38 +445,82 @@ static bool add_event(struct raw_line *l, size_t i, enum type type, const struct
 	return ok;
 }
 
+struct open {
+	uint32_t event;
+	int64_t end_ps;
+};
+
 /* Nesting: the innermost event before that includes it, ends included. */
-static void nest(struct raw_line *l, size_t i, uint32_t *open, size_t *depth)
+static void nest(struct raw_line *l, size_t i, int64_t end_ps, struct open *open, size_t *depth)
 {
-	const int64_t *start = l->line->start_ps, *length = l->line->duration_ps;
+	const int64_t *start = l->line->start_ps;
 	while (*depth > 0) {
-		uint32_t top = open[*depth - 1];
-		if (start[i] + length[i] <= start[top] + length[top] && start[i] >= start[top])
+		const struct open *top = &open[*depth - 1];
+		if (end_ps <= top->end_ps && start[i] >= start[top->event])
 			break;
 		--*depth;
 	}
-	l->parent[i] = *depth ? open[*depth - 1] : NO_PARENT;
-	open[(*depth)++] = (uint32_t)i;
+	l->parent[i] = *depth ? open[*depth - 1].event : NO_PARENT;
+	open[(*depth)++] = (struct open){(uint32_t)i, end_ps};
 }
 
-static void read_line(void *context, size_t index)
+/* A thread of a pool says when it begins to work for somebody and when it stops; what
+ * happens between belongs to that work. The peers add an event for it. Here the first of the
+ * two lasts as long as that: nothing is added to the line. */
+static bool find_regions(struct raw_line *l)
 {
-	struct raw *raw = context;
-	struct raw_line *l = &raw->lines[index];
-	size_t n = l->line->event_count, depth = 0;
-	if (n == 0)
-		return;
-	uint32_t *open = tfp_reallocarray(NULL, n, sizeof(*open));
-	l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
-	bool ok = open && l->parent;
-	for (size_t i = 0; ok && i < n; i++) {
+	struct tfp_line_groups *g = l->groups;
+	size_t room = 0;
+	bool is_open = false;
+	for (size_t i = 0; i < l->line->event_count; i++) {
 		enum type type = (enum type)l->types[l->line->meta[i]];
 		struct facts f;
+		if (type == START_REGION) {
+			read_facts(l, i, &f);
+			if (!has(&f, CONSUMER_ID))
+				continue;
+			if (g->region_count == room) {
+				room = room ? room * 2 : 16;
+				struct tfp_region *list =
+					tfp_reallocarray(g->regions, room, sizeof(*list));
+				if (!list)
+					return false;
+				g->regions = list;
+			}
+			/* One that is not stopped is taken back. */
+			g->region_count -= is_open;
+			g->regions[g->region_count++] =
+				(struct tfp_region){(uint32_t)i, l->line->start_ps[i]};
+			is_open = true;
+		} else if (type == STOP_REGION && g->region_count) {
+			g->regions[g->region_count - 1].end_ps = l->line->start_ps[i];
+			is_open = false;
+		}
+	}
+	g->region_count -= is_open;
+	return true;
+}
+
+static bool read_thread(struct raw_line *l)
+{
+	const struct tfp_line_groups *g = l->groups;
+	size_t n = l->line->event_count, depth = 0, region = 0;
+	struct open *open = tfp_reallocarray(NULL, n, sizeof(*open));
+	bool ok = open != NULL && find_regions(l);
+	for (size_t i = 0; ok && i < n; i++) {
+		enum type type = (enum type)l->types[l->line->meta[i]];
+		int64_t end_ps = l->line->start_ps[i] + l->line->duration_ps[i];
+		struct facts f;
 		read_facts(l, i, &f);
+		preprocess(l, type, &f);
+		if (region < g->region_count && g->regions[region].event == i) {
+			end_ps = g->regions[region++].end_ps;
+			set_fact(&f, CONSUMER_TYPE, CONTEXT_THREADPOOL);
+		}
 		if (has(&f, IS_ASYNC) && f.number[IS_ASYNC])
 			l->parent[i] = ASYNC;
 		else
-			nest(l, i, open, &depth);
+			nest(l, i, end_ps, open, &depth);
 		if (f.present || (type != OTHER && type != TF_OP))
 			ok = add_event(l, i, type, &f);
 		if (type == EAGER_EXECUTE) {
@@ -386,7 +531,57 @@ static void read_line(void *context, size_t index)
 		}
 	}
 	tfp_free(open);
-	if (!ok)
+	return ok;
+}
+
+/* On a TPU only the events of the grouping line are connected to others
+ * (ConnectIntraThreadTPU): what happens under one of them, on any line, speaks for
+ * it. */
+static bool read_tpu_line(const struct raw *raw, struct raw_line *l)
+{
+	const struct tfp_line *line = l->line;
+	size_t n = line->event_count, at = 0;
+	for (size_t i = 0; i < n; i++)
+		l->parent[i] = NO_PARENT;
+	if (l->grouping_line == NO_PARENT)
+		return true;
+	const struct tfp_line *above = raw->lines[l->grouping_line].line;
+	bool ok = true, is_grouping = l->grouping_line == l->number;
+	for (size_t i = 0; ok && i < n; i++) {
+		enum type type = (enum type)l->types[line->meta[i]];
+		struct facts f;
+		size_t node = i;
+		if (!is_grouping) {
+			struct tfp_time_span span = tfp_event_span(line, i);
+			while (at < above->event_count &&
+			       tfp_event_span(above, at).end_ps <= span.begin_ps)
+				at++;
+			if (at == above->event_count)
+				break;
+			struct tfp_time_span parent = tfp_event_span(above, at);
+			if (span.begin_ps < parent.begin_ps || span.end_ps > parent.end_ps)
+				continue;
+			node = at;
+		}
+		struct ref ref = {l->grouping_line, (uint32_t)node};
+		read_facts(l, i, &f);
+		preprocess(l, type, &f);
+		ok = add_context(l, ref, &f);
+		if (ok && is_grouping && type == OTHER)
+			ok = add_by_type(l, ref, type, &f);
+	}
+	return ok;
+}
+
+static void read_line(void *context, size_t index)
+{
+	struct raw *raw = context;
+	struct raw_line *l = &raw->lines[index];
+	size_t n = l->line->event_count;
+	if (n == 0)
+		return;
+	l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
+	if (!l->parent || !(l->is_tpu ? read_tpu_line(raw, l) : read_thread(l)))
 		atomic_store(&raw->no_memory, true);
 }
 
@@ -596,6 +791,19 @@ static int32_t *group_at(const struct raw *raw, struct ref ref)
 	return &raw->lines[ref.line].groups->group[ref.event];
 }
 
+/* The event is of another group already: that one is below this one. */
+static bool note_below(struct raw *raw, int32_t group, struct ref ref)
+{
+	int32_t other = *group_at(raw, ref);
+	struct tfp_group_link link = {(uint32_t)group, (uint32_t)other};
+	const struct tfp_group_link *links = raw->group_links.items;
+	size_t n = raw->group_links.count;
+	if (other == group ||
+	    (n && links[n - 1].above == link.above && links[n - 1].below == link.below))
+		return true;
+	return push(&raw->group_links, &link, sizeof(link));
+}
+
 /* Gives an event and what is nested in it to a group, as far as it has none, and
  * queues the consumers of what was new. */
 static bool take_subtree(struct raw *raw, struct ref ref, int32_t group, struct list *queue)
@@ -603,6 +811,7 @@ static bool take_subtree(struct raw *raw, struct ref ref, int32_t group, struct 
 	const struct raw_line *l = &raw->lines[ref.line];
 	const struct link *links = raw->by_parent.items;
 	size_t next = first_link(raw, ref, false);
+	uint32_t taken = UINT32_MAX; /* an event of another group, while in it */
 	for (uint32_t i = ref.event; i < l->line->event_count; i++) {
 		if (i > ref.event) {
 			if (l->parent[i] == ASYNC)
@@ -610,10 +819,16 @@ static bool take_subtree(struct raw *raw, struct ref ref, int32_t group, struct 
 			if (l->parent[i] == NO_PARENT || l->parent[i] < ref.event)
 				break;
 		}
-		if (l->groups->group[i] != TFP_NO_GROUP)
-			continue;
-		l->groups->group[i] = group;
 		struct ref here = {ref.line, i};
+		if (l->groups->group[i] != TFP_NO_GROUP) {
+			if (taken != UINT32_MAX && l->parent[i] >= taken)
+				continue;
+			taken = i;
+			if (!note_below(raw, group, here))
+				return false;
+			continue;
+		}
+		l->groups->group[i] = group;
 		while (next < raw->by_parent.count && compare_ref(links[next].from, here) < 0)
 			next++;
 		for (; next < raw->by_parent.count && compare_ref(links[next].from, here) == 0;
@@ -631,8 +846,8 @@ static bool propagate(struct raw *raw, struct ref root, int32_t group)
 	bool ok = push(&queue, &root, sizeof(root));
 	for (size_t at = 0; ok && at < queue.count; at++) {
 		struct ref ref = ((const struct ref *)queue.items)[at];
-		if (*group_at(raw, ref) == TFP_NO_GROUP)
-			ok = take_subtree(raw, ref, group, &queue);
+		ok = *group_at(raw, ref) == TFP_NO_GROUP ? take_subtree(raw, ref, group, &queue)
+							 : note_below(raw, group, ref);
 	}
 	tfp_free(queue.items);
 	return ok;
@@ -691,8 +906,8 @@ static bool see_rival(const struct raw *raw, struct ref ref, void *context)
 }
 
 struct naming {
-	bool has_iter, has_type;
-	int64_t iter;
+	bool has_iter, has_type, has_step;
+	int64_t iter, step;
 	struct tfp_str type;
 };
 
@@ -709,7 +924,11 @@ static bool see_name(const struct raw *raw, struct ref ref, void *context)
 		n->has_iter = true;
 		n->iter = f.number[ITER_NUM];
 	}
-	return !n->has_type || !n->has_iter;
+	if (!n->has_step && has(&f, STEP_NUM)) {
+		n->has_step = true;
+		n->step = f.number[STEP_NUM];
+	}
+	return !n->has_type || !n->has_iter || !n->has_step;
 }
 
 /* Inferred from what runs, not marked by anybody: such a root shows no step name. */
@@ -719,22 +938,24 @@ static bool is_implicit(enum type type)
 	       type == EXECUTOR_PROCESS;
 }
 
+static bool is_implicit_event(const struct raw_line *l, uint32_t event)
+{
+	return l->is_tpu || is_implicit((enum type)l->types[l->line->meta[event]]);
+}
+
 static bool name_group(struct raw *raw, struct ref ref, int32_t group)
 {
 	struct raw_line *l = &raw->lines[ref.line];
-	enum type type = (enum type)l->types[l->line->meta[ref.event]];
 	struct naming n = {0};
-	struct facts f;
 	char number[32];
 	if (!each_ancestor(raw, ref, see_name, &n))
 		return false;
-	read_facts(l, ref.event, &f);
 	struct tfp_str text = {"", 0};
 	if (n.has_type)
 		text = n.type;
-	else if (!is_implicit(type))
+	else if (!is_implicit_event(l, ref.event))
 		text = tfp_event_meta(l->plane, l->line, ref.event)->name;
-	int64_t value = n.has_iter ? n.iter : has(&f, STEP_NUM) ? f.number[STEP_NUM] : group;
+	int64_t value = n.has_iter ? n.iter : n.has_step ? n.step : group;
 	int digits = snprintf(number, sizeof(number), "%s%" PRId64, text.size ? " " : "", value);
 	char *name = tfp_arena_alloc(&raw->groups->arena, text.size + (size_t)digits);
 	if (!name)
@@ -746,13 +967,11 @@ static bool name_group(struct raw *raw, struct ref ref, int32_t group)
 	return true;
 }
 
-static bool new_group(struct raw *raw, struct ref root)
+/* group: the next number, or one that there is. */
+static bool make_group(struct raw *raw, struct ref root, int32_t group)
 {
 	struct tfp_groups *groups = raw->groups;
-	int32_t group = (int32_t)groups->group_count;
-	if (groups->group_count == INT32_MAX)
-		return false;
-	if (groups->group_count == raw->group_room) {
+	if ((size_t)group == raw->group_room) {
 		size_t room = raw->group_room ? raw->group_room * 2 : 64;
 		struct tfp_group *list = tfp_reallocarray(groups->groups, room, sizeof(*list));
 		if (!list)
@@ -760,9 +979,16 @@ static bool new_group(struct raw *raw, struct ref root)
 		groups->groups = list;
 		raw->group_room = room;
 	}
-	groups->groups[groups->group_count++] = (struct tfp_group){{"", 0}};
+	if ((size_t)group == groups->group_count)
+		groups->groups[groups->group_count++] = (struct tfp_group){{"", 0}};
 	return push(&raw->group_roots, &root, sizeof(root)) && propagate(raw, root, group) &&
 	       name_group(raw, root, group);
+}
+
+static bool new_group(struct raw *raw, struct ref root)
+{
+	size_t group = raw->groups->group_count;
+	return group < INT32_MAX && make_group(raw, root, (int32_t)group);
 }
 
 /* ---- which roots there are ---- */
@@ -844,6 +1070,19 @@ static int by_level(const void *a, const void *b)
 	return compare_ref(x->ref, y->ref);
 }
 
+/* Whether a root has no group yet, nor a root of its level above it. */
+static bool needs_group(const struct raw *raw, struct ref ref, int64_t level, bool *needs)
+{
+	struct rival rival = {ref, level, false};
+	*needs = false;
+	if (*group_at(raw, ref) != TFP_NO_GROUP)
+		return true;
+	if (!each_ancestor(raw, ref, see_rival, &rival))
+		return false;
+	*needs = !rival.found;
+	return true;
+}
+
 static bool group_roots(struct raw *raw)
 {
 	size_t n = raw->roots.count;
@@ -856,19 +1095,51 @@ static bool group_roots(struct raw *raw)
 	}
 	for (size_t i = 0; ok && i < n; i++) {
 		struct raw_line *l = &raw->lines[order[i].ref.line];
-		struct rival rival = {order[i].ref, order[i].level, false};
+		bool needs = false;
 		struct facts f;
 		read_facts(l, order[i].ref.event, &f);
 		if (has(&f, STEP_ID) && is_data_id(raw, f.number[STEP_ID]))
 			continue;
-		if (*group_at(raw, order[i].ref) != TFP_NO_GROUP)
-			continue;
-		ok = each_ancestor(raw, order[i].ref, see_rival, &rival);
-		if (ok && !rival.found)
+		ok = needs_group(raw, order[i].ref, order[i].level, &needs);
+		if (ok && needs)
 			ok = new_group(raw, order[i].ref);
 	}
 	tfp_free(order);
 	return ok;
+}
+
+static bool is_core(const struct raw_line *l)
+{
+	return l->grouping_line == l->number && tfp_plane_kind(l->plane->name) == TFP_PLANE_TPU;
+}
+
+/* Where nothing of the host reaches any core, the events of each core's grouping line are
+ * its steps, counted on every core from the same number on. */
+static bool group_cores(struct raw *raw)
+{
+	size_t first = raw->groups->group_count;
+	bool needs = true;
+	for (size_t l = 0; needs && l < raw->line_count; l++) {
+		for (uint32_t i = 0;
+		     needs && is_core(&raw->lines[l]) && i < raw->lines[l].line->event_count; i++) {
+			if (!needs_group(raw, (struct ref){(uint32_t)l, i}, 0, &needs))
+				return false;
+		}
+	}
+	for (size_t l = 0; needs && l < raw->line_count; l++) {
+		size_t group = first;
+		for (uint32_t i = 0; is_core(&raw->lines[l]) && i < raw->lines[l].line->event_count;
+		     i++) {
+			struct ref ref = {(uint32_t)l, i};
+			bool takes;
+			if (!needs_group(raw, ref, 0, &takes))
+				return false;
+			if (takes &&
+			    (group >= INT32_MAX || !make_group(raw, ref, (int32_t)group++)))
+				return false;
+		}
+	}
+	return true;
 }
 
 static int by_place(const void *a, const void *b)
@@ -884,7 +1155,7 @@ static bool note_named(struct raw *raw)
 	for (size_t i = 0; i < raw->group_roots.count; i++) {
 		struct raw_line *l = &raw->lines[roots[i].line];
 		struct tfp_line_groups *g = l->groups;
-		if (is_implicit((enum type)l->types[l->line->meta[roots[i].event]]))
+		if (is_implicit_event(l, roots[i].event))
 			continue;
 		uint32_t *list = tfp_reallocarray(g->named, g->named_count + 1, sizeof(*list));
 		if (!list)
@@ -977,7 +1248,7 @@ static void mark_eager(void *context, size_t index)
 				value = above[l->parent[i]];
 			above[i] = value;
 		}
-		if (type == TF_OP || (consumes && type == OTHER && !l->is_host))
+		if (type == TF_OP || (consumes && type == OTHER && !l->is_host && !l->is_tpu))
 			l->groups->eager[i] = value;
 	}
 	tfp_free(above);
@@ -1042,6 +1313,17 @@ static bool fill_gpu(struct raw *raw, size_t first_line, size_t line_count)
 
 /* ---- the whole ---- */
 
+static void read_process(const struct tfp_plane *plane, struct raw_line *l)
+{
+	int64_t id = tfp_plane_stat_id(plane, "process_id");
+	struct tfp_stat_iter it = tfp_plane_stats(plane);
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == id)
+			l->has_process = tfp_stat_int(&stat, &l->process);
+	}
+}
+
 static bool prepare(struct raw *raw, struct tfp_error *err)
 {
 	const struct tfp_capture *c = raw->capture;
@@ -1053,6 +1335,9 @@ static bool prepare(struct raw *raw, struct tfp_error *err)
 	for (size_t p = 0; p < c->plane_count; p++) {
 		const struct tfp_plane *plane = &c->planes[p];
 		enum tfp_plane_kind kind = tfp_plane_kind(plane->name);
+		size_t grouping = tfp_tpu_grouping_line(plane), first = raw->line_count;
+		struct raw_line of_plane = {.plane = plane, .schema = &raw->schemas[p]};
+		read_process(plane, &of_plane);
 		raw->types[p] = tfp_calloc(plane->event_meta_count, 1);
 		if (!raw->types[p] ||
 		    tfp_schema_init(&raw->schemas[p], plane, stat_names, WANTED, err) != TFP_OK)
@@ -1068,16 +1353,21 @@ static bool prepare(struct raw *raw, struct tfp_error *err)
 				return false;
 			for (size_t i = 0; i < n; i++)
 				g->group[i] = TFP_NO_GROUP;
-			raw->lines[raw->line_count] = (struct raw_line){
-				.plane = plane,
-				.line = line,
-				.groups = g,
-				.schema = &raw->schemas[p],
-				.types = raw->types[p],
-				.number = (uint32_t)raw->line_count,
-				.is_host = kind == TFP_PLANE_HOST,
-				.is_gpu = kind == TFP_PLANE_GPU,
-			};
+			struct raw_line *out = &raw->lines[raw->line_count];
+			*out = of_plane;
+			out->line = line;
+			out->groups = g;
+			out->types = raw->types[p];
+			out->number = (uint32_t)raw->line_count;
+			out->is_host = kind == TFP_PLANE_HOST;
+			out->is_gpu = kind == TFP_PLANE_GPU;
+			out->is_tpu = tfp_str_starts(plane->name, TFP_TPU_PREFIX);
+			out->grouping_line =
+				grouping == SIZE_MAX ? NO_PARENT : (uint32_t)(first + grouping);
+			out->device_ordinal =
+				kind == TFP_PLANE_TPU && tfp_str_equal(line->name, "XLA Modules")
+					? tfp_tpu_ordinal(plane->name)
+					: -1;
 			raw->line_count++;
 		}
 	}
@@ -1099,6 +1389,38 @@ static bool join_lists(struct raw *raw)
 			return false;
 	}
 	return true;
+}
+
+static bool group_tpu_planes(struct raw *raw)
+{
+	for (size_t p = 0; p < raw->capture->plane_count; p++) {
+		const struct tfp_plane *plane = &raw->capture->planes[p];
+		if (!tfp_group_tpu_lines(plane, raw->groups->planes[p]))
+			return false;
+	}
+	return true;
+}
+
+/* Each link once, ordered by the upper group. */
+static int by_above(const void *a, const void *b)
+{
+	const struct tfp_group_link *x = a, *y = b;
+	int order = compare_u64(x->above, y->above);
+	return order ? order : compare_u64(x->below, y->below);
+}
+
+static void keep_links(struct raw *raw)
+{
+	struct tfp_group_link *links = raw->group_links.items;
+	size_t n = 0;
+	sort(&raw->group_links, sizeof(*links), by_above);
+	for (size_t i = 0; i < raw->group_links.count; i++) {
+		if (i == 0 || by_above(&links[n - 1], &links[i]) != 0)
+			links[n++] = links[i];
+	}
+	raw->groups->links = links;
+	raw->groups->link_count = n;
+	raw->group_links = (struct list){0};
 }
 
 static bool fill_gpus(struct raw *raw)
@@ -1138,8 +1460,9 @@ static bool make_groups(struct raw *raw, struct tfp_pool *pool)
 	if (ok)
 		ok = firsts.count ? group_loops(raw, &firsts) : group_roots(raw);
 	tfp_free(firsts.items);
-	ok = ok && note_named(raw) && fill_gpus(raw);
+	ok = ok && group_cores(raw) && note_named(raw) && fill_gpus(raw) && group_tpu_planes(raw);
 	if (ok) {
+		keep_links(raw);
 		tfp_pool_for(pool, raw->line_count, spread_eager, raw);
 		tfp_pool_for(pool, raw->line_count, mark_eager, raw);
 		ok = !atomic_load(&raw->no_memory);
@@ -1176,9 +1499,10 @@ static void release(struct raw *raw)
 		if (raw->types)
 			tfp_free(raw->types[p]);
 	}
-	struct list *lists[] = {&raw->producers, &raw->consumers, &raw->roots,    &raw->iterations,
-				&raw->data_ids,  &raw->by_parent, &raw->by_child, &raw->group_roots,
-				&raw->launches,  &raw->kernels};
+	struct list *lists[] = {&raw->producers,  &raw->consumers,   &raw->roots,
+				&raw->iterations, &raw->data_ids,    &raw->by_parent,
+				&raw->by_child,   &raw->group_roots, &raw->launches,
+				&raw->kernels,    &raw->group_links};
 	for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
 		tfp_free(lists[k]->items);
 	tfp_free(raw->parents_at);

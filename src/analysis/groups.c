@@ -163,9 +163,10 @@ static enum tfp_status read_groups(const struct tfp_capture *capture, struct tfp
 
 /* ---- the fact ---- */
 
-static void free_groups(void *fact)
+void tfp_groups_free(struct tfp_groups *groups)
 {
-	struct tfp_groups *groups = fact;
+	if (!groups)
+		return;
 	for (size_t p = 0; groups->planes && p < groups->plane_count; p++) {
 		struct tfp_line_groups *lines = groups->planes[p];
 		/* The list of a plane ends with a line of no groups and no names. */
@@ -173,13 +174,20 @@ static void free_groups(void *fact)
 			tfp_free(lines[l].group);
 			tfp_free(lines[l].eager);
 			tfp_free(lines[l].named);
+			tfp_free(lines[l].regions);
 		}
 		tfp_free(lines);
 	}
 	tfp_free(groups->planes);
 	tfp_free(groups->groups);
+	tfp_free(groups->links);
 	tfp_arena_release(&groups->arena);
 	tfp_free(groups);
+}
+
+static void free_groups(void *fact)
+{
+	tfp_groups_free(fact);
 }
 
 static bool allocate(const struct tfp_capture *capture, struct tfp_groups *groups)
@@ -198,14 +206,28 @@ static bool allocate(const struct tfp_capture *capture, struct tfp_groups *group
 	return true;
 }
 
+struct tfp_groups *tfp_groups_new(const struct tfp_capture *capture)
+{
+	struct tfp_groups *groups = tfp_calloc(1, sizeof(*groups));
+	if (!groups)
+		return NULL;
+	tfp_arena_init(&groups->arena, SIZE_MAX);
+	if (allocate(capture, groups))
+		return groups;
+	tfp_groups_free(groups);
+	return NULL;
+}
+
 static uint64_t held_bytes(const struct tfp_capture *capture, const struct tfp_groups *groups)
 {
-	uint64_t bytes = sizeof(*groups) + groups->arena.bytes;
+	uint64_t bytes =
+		sizeof(*groups) + groups->arena.bytes + groups->link_count * sizeof(*groups->links);
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		for (size_t l = 0; l < capture->planes[p].line_count; l++) {
 			const struct tfp_line_groups *g = &groups->planes[p][l];
 			size_t n = capture->planes[p].lines[l].event_count;
-			bytes += sizeof(*g) + g->named_count * sizeof(*g->named);
+			bytes += sizeof(*g) + g->named_count * sizeof(*g->named) +
+				 g->region_count * sizeof(*g->regions);
 			bytes += (g->group ? n * sizeof(*g->group) : 0) + (g->eager ? n : 0);
 		}
 	}
@@ -215,17 +237,14 @@ static uint64_t held_bytes(const struct tfp_capture *capture, const struct tfp_g
 static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
 			       uint64_t *heap_bytes, struct tfp_error *err)
 {
-	struct tfp_groups *groups = tfp_calloc(1, sizeof(*groups));
+	struct tfp_groups *groups = tfp_groups_new(capture);
 	if (!groups)
 		return no_memory(err);
-	tfp_arena_init(&groups->arena, SIZE_MAX);
 	groups->from_file = tfp_capture_is_grouped(capture);
-	enum tfp_status status = allocate(capture, groups) ? TFP_OK : no_memory(err);
-	if (status == TFP_OK)
-		status = groups->from_file ? read_groups(capture, pool, groups, err)
-					   : tfp_group_raw(capture, pool, groups, err);
+	enum tfp_status status = groups->from_file ? read_groups(capture, pool, groups, err)
+						   : tfp_group_raw(capture, pool, groups, err);
 	if (status != TFP_OK) {
-		free_groups(groups);
+		tfp_groups_free(groups);
 		return status;
 	}
 	*heap_bytes = held_bytes(capture, groups);

@@ -30,6 +30,19 @@ struct tfp_group {
 	struct tfp_str name;
 };
 
+/* Events of the group above lead to events of the one below, which had a group before:
+ * a request to the batch that answers it. Known for raw captures only. */
+struct tfp_group_link {
+	uint32_t above, below;
+};
+
+/* A thread of a pool works for somebody from an event's start on until end_ps, on the
+ * line's clock as start_ps is. */
+struct tfp_region {
+	uint32_t event;
+	int64_t end_ps;
+};
+
 struct tfp_line_groups {
 	int32_t *group; /* by event; NULL when no event of the line has one */
 	uint8_t *eager; /* enum tfp_eager by event; NULL: unknown for all */
@@ -37,11 +50,15 @@ struct tfp_line_groups {
 	 * marked (stat step_name), ascending. */
 	uint32_t *named;
 	size_t named_count;
+	struct tfp_region *regions; /* of raw captures, ascending by event */
+	size_t region_count;
 };
 
 struct tfp_groups {
 	struct tfp_group *groups; /* by group id */
 	size_t group_count;
+	struct tfp_group_link *links; /* ascending by above, then below; each once */
+	size_t link_count;
 	struct tfp_line_groups **planes; /* [plane][line] */
 	size_t plane_count;
 	bool from_file; /* the capture was grouped when it was written */
@@ -68,6 +85,10 @@ static inline enum tfp_eager tfp_eager_of(const struct tfp_groups *groups, size_
 
 /* Whether the event carries its group's name (the stat step_name). */
 bool tfp_event_is_named(const struct tfp_groups *groups, size_t plane, size_t line, size_t event);
+
+/* Without any group, and without columns; NULL without memory. free accepts NULL. */
+struct tfp_groups *tfp_groups_new(const struct tfp_capture *capture);
+void tfp_groups_free(struct tfp_groups *groups);
 
 /* For the maker of groups of raw captures (grouping.c): fills in groups that
  * are allocated and empty. */

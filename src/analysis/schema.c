@@ -40,13 +40,29 @@ bool tfp_line_is_derived(const struct tfp_line *line)
 	return id >= DERIVED_FIRST && id < DERIVED_FIRST + DERIVED_COUNT;
 }
 
-static bool all_digits(const char *p, size_t n)
+static size_t skip_digits(struct tfp_str s, size_t i)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (p[i] < '0' || p[i] > '9')
-			return false;
-	}
-	return true;
+	while (i < s.size && s.data[i] >= '0' && s.data[i] <= '9')
+		i++;
+	return i;
+}
+
+/* `<n> SparseCore <m>` or `<n> SparseCore <letters> <m>`. */
+static bool is_sparse_core(struct tfp_str s)
+{
+	static const char word[] = " SparseCore ";
+	const size_t n = sizeof(word) - 1;
+	size_t i = skip_digits(s, 0);
+	if (i == 0 || s.size - i < n || memcmp(s.data + i, word, n) != 0)
+		return false;
+	i += n;
+	size_t letters = i;
+	while (i < s.size &&
+	       ((s.data[i] >= 'a' && s.data[i] <= 'z') || (s.data[i] >= 'A' && s.data[i] <= 'Z')))
+		i++;
+	if (i > letters && (i == s.size || s.data[i++] != ' '))
+		return false;
+	return i < s.size && skip_digits(s, i) == s.size;
 }
 
 enum tfp_plane_kind tfp_plane_kind(struct tfp_str name)
@@ -59,8 +75,11 @@ enum tfp_plane_kind tfp_plane_kind(struct tfp_str name)
 		return TFP_PLANE_METADATA;
 	if (tfp_str_starts(name, "/device:GPU:"))
 		return TFP_PLANE_GPU;
-	if (tfp_str_starts(name, tpu) && all_digits(name.data + n, name.size - n))
+	if (tfp_str_starts(name, tpu) && skip_digits(name, n) == name.size)
 		return TFP_PLANE_TPU;
+	if (tfp_str_starts(name, tpu) &&
+	    is_sparse_core((struct tfp_str){name.data + n, name.size - n}))
+		return TFP_PLANE_SPARSE_CORE;
 	return TFP_PLANE_OTHER;
 }
 

@@ -39,10 +39,11 @@ bool tfp_line_is_derived(const struct tfp_line *line);
 
 enum tfp_plane_kind {
 	TFP_PLANE_OTHER,
-	TFP_PLANE_HOST,     /* exactly /host:CPU */
-	TFP_PLANE_METADATA, /* exactly /host:metadata */
-	TFP_PLANE_GPU,      /* /device:GPU:... */
-	TFP_PLANE_TPU,      /* /device:TPU:<n>, a TensorCore */
+	TFP_PLANE_HOST,        /* exactly /host:CPU */
+	TFP_PLANE_METADATA,    /* exactly /host:metadata */
+	TFP_PLANE_GPU,         /* /device:GPU:... */
+	TFP_PLANE_TPU,         /* /device:TPU:<n>, a TensorCore */
+	TFP_PLANE_SPARSE_CORE, /* /device:TPU:<n> SparseCore <m>, also with a word before <m> */
 };
 
 enum tfp_plane_kind tfp_plane_kind(struct tfp_str name);

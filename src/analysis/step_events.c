@@ -1,6 +1,7 @@
 #include "analysis/step_events.h"
 
 #include "analysis/op_name.h"
+#include "analysis/time_span.h"
 #include "base/alloc.h"
 
 #include <stdatomic.h>
@@ -19,6 +20,10 @@ enum {
 	CATEGORY,
 	DEVICE_OFFSET,
 	DEVICE_DURATION,
+	PRODUCER_TYPE,
+	PRODUCER_ID,
+	CONSUMER_TYPE,
+	CONSUMER_ID,
 	WANTED
 };
 
@@ -30,6 +35,10 @@ static const char *const names[WANTED] = {
 	[CATEGORY] = "hlo_category",
 	[DEVICE_OFFSET] = "device_offset_ps",
 	[DEVICE_DURATION] = "device_duration_ps",
+	[PRODUCER_TYPE] = "_pt",
+	[PRODUCER_ID] = "_p",
+	[CONSUMER_TYPE] = "_ct",
+	[CONSUMER_ID] = "_c",
 };
 
 /* ---- lists ---- */
@@ -78,14 +87,11 @@ static bool add_marker(struct tfp_step_marker **list, size_t *count, size_t *roo
 	return true;
 }
 
-/* Begin and end of an event by the capture's clock. Far-off times of damaged files are
- * brought near enough for differences to fit. */
 static void span_of(const struct tfp_line *line, size_t i, int64_t *begin, int64_t *end)
 {
-	const int64_t most = INT64_MAX / 4;
-	int64_t start = tfp_event_start_ps(line, i), duration = line->duration_ps[i];
-	*begin = start > most ? most : start < -most ? -most : start;
-	*end = *begin + (duration > most ? most : duration < 0 ? 0 : duration);
+	struct tfp_time_span span = tfp_event_span(line, i);
+	*begin = span.begin_ps;
+	*end = span.end_ps;
 }
 
 /* ---- what events are ---- */
@@ -189,6 +195,11 @@ struct host_name {
 	uint8_t kind, type, type_if_correlated;
 };
 
+/* One end of a connection between threads. */
+struct context {
+	int64_t type, id;
+};
+
 struct host_lines {
 	const struct tfp_plane *plane;
 	const struct tfp_groups *groups;
@@ -196,6 +207,9 @@ struct host_lines {
 	const struct tfp_schema *schema;
 	const struct host_name *names;
 	bool reads_stats, has_stages;
+	/* What the plane's events produce for others, sorted; where there are stages. */
+	struct context *producers;
+	size_t producer_count, producer_room;
 	struct tfp_plane_steps *out;
 	atomic_bool no_memory;
 };
@@ -209,14 +223,22 @@ struct stage_stack {
 	size_t depth, room;
 };
 
-/* Whether the event is a stage and lies in no other. */
+/* What the stats of a host event say. */
+struct host_facts {
+	bool correlated, stage;
+	bool has_producer, has_consumer;
+	struct context producer, consumer;
+};
+
+/* Whether the event is a stage that neither lies in another nor is done for an event of
+ * another thread. */
 static bool is_root_stage(struct stage_stack *s, int64_t begin, int64_t end, bool stage,
-			  bool *no_memory)
+			  bool is_called, bool *no_memory)
 {
 	while (s->depth &&
 	       !(s->open[s->depth - 1].begin_ps <= begin && end <= s->open[s->depth - 1].end_ps))
 		s->depth--;
-	bool within = s->depth && s->open[s->depth - 1].in_stage;
+	bool within = is_called || (s->depth && s->open[s->depth - 1].in_stage);
 	if (!make_room(&s->open, s->depth, &s->room, sizeof(*s->open))) {
 		*no_memory = true;
 		return false;
@@ -228,21 +250,71 @@ static bool is_root_stage(struct stage_stack *s, int64_t begin, int64_t end, boo
 }
 
 static void read_host_stats(const struct host_lines *h, const struct tfp_line *line, size_t i,
-			    bool *correlated, bool *stage)
+			    struct host_facts *f)
 {
 	struct tfp_stat_iter it = tfp_event_stats(line, i);
 	struct tfp_stat stat;
 	struct tfp_str text;
 	int64_t number;
-	*correlated = *stage = false;
+	bool seen[WANTED] = {false};
+	*f = (struct host_facts){0};
 	while (tfp_stat_next(&it, &stat)) {
 		int name = tfp_schema_of(h->schema, &stat);
+		if (name == STAGE_NAME) {
+			f->stage = tfp_stat_text(h->plane, &stat, &text) && text.size > 0;
+			continue;
+		}
+		if (name < 0 || !tfp_stat_int(&stat, &number))
+			continue;
+		seen[name] = true;
 		if (name == CORRELATION_ID)
-			*correlated = tfp_stat_int(&stat, &number) &&
-				      (number >= 0 || stat.kind == TFP_STAT_UINT);
-		else if (name == STAGE_NAME)
-			*stage = tfp_stat_text(h->plane, &stat, &text) && text.size > 0;
+			f->correlated = number >= 0 || stat.kind == TFP_STAT_UINT;
+		else if (name == PRODUCER_TYPE)
+			f->producer.type = number;
+		else if (name == PRODUCER_ID)
+			f->producer.id = number;
+		else if (name == CONSUMER_TYPE)
+			f->consumer.type = number;
+		else if (name == CONSUMER_ID)
+			f->consumer.id = number;
 	}
+	f->has_producer = seen[PRODUCER_TYPE] && seen[PRODUCER_ID];
+	f->has_consumer = seen[CONSUMER_TYPE] && seen[CONSUMER_ID];
+}
+
+static int by_context(const void *a, const void *b)
+{
+	const struct context *x = a, *y = b;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool list_producers(struct host_lines *h)
+{
+	for (size_t l = 0; l < h->plane->line_count; l++) {
+		const struct tfp_line *line = &h->plane->lines[l];
+		for (size_t i = 0; i < line->event_count; i++) {
+			struct host_facts f;
+			read_host_stats(h, line, i, &f);
+			if (!f.has_producer)
+				continue;
+			if (!make_room(&h->producers, h->producer_count, &h->producer_room,
+				       sizeof(*h->producers)))
+				return false;
+			h->producers[h->producer_count++] = f.producer;
+		}
+	}
+	if (h->producer_count)
+		qsort(h->producers, h->producer_count, sizeof(*h->producers), by_context);
+	return true;
+}
+
+static bool is_called(const struct host_lines *h, const struct host_facts *f)
+{
+	return f->has_consumer && h->producer_count &&
+	       bsearch(&f->consumer, h->producers, h->producer_count, sizeof(*h->producers),
+		       by_context);
 }
 
 static void run_host_line(void *context, size_t index)
@@ -256,21 +328,28 @@ static void run_host_line(void *context, size_t index)
 	bool ok = true, no_memory = false;
 	if (tfp_line_is_derived(line) || !groups->group)
 		return;
-	for (size_t i = 0, named = 0; ok && i < line->event_count; i++) {
+	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count; i++) {
 		const struct host_name *name = &h->names[line->meta[i]];
 		int32_t group = groups->group[i];
-		bool correlated = false, stage = false, root_stage = false;
+		bool root_stage = false;
+		struct host_facts f = {0};
 		int64_t begin, end;
 		while (named < groups->named_count && groups->named[named] < i)
 			named++;
+		while (region < groups->region_count && groups->regions[region].event < i)
+			region++;
 		bool counts = group >= 0 && (!h->wanted || h->wanted[group]);
 		if (!counts && !h->has_stages)
 			continue;
 		span_of(line, i, &begin, &end);
+		/* The work of a pool's thread for this group, from here on. */
+		if (region < groups->region_count && groups->regions[region].event == i)
+			end = begin + (groups->regions[region].end_ps - line->start_ps[i]);
 		if (h->reads_stats)
-			read_host_stats(h, line, i, &correlated, &stage);
+			read_host_stats(h, line, i, &f);
 		if (h->has_stages)
-			root_stage = is_root_stage(&stack, begin, end, stage, &no_memory);
+			root_stage = is_root_stage(&stack, begin, end, f.stage, is_called(h, &f),
+						   &no_memory);
 		if (!counts)
 			continue;
 		bool is_named = named < groups->named_count && groups->named[named] == i;
@@ -279,7 +358,7 @@ static void run_host_line(void *context, size_t index)
 				&out->markers, &out->marker_count, &out->marker_room,
 				(struct tfp_step_marker){begin, end, (uint32_t)group, is_named});
 		} else if (name->kind == HOST_EVENT) {
-			uint8_t type = correlated ? name->type_if_correlated : name->type;
+			uint8_t type = f.correlated ? name->type_if_correlated : name->type;
 			if (root_stage && type == TFP_STEP_HOST_COMPUTE)
 				type = TFP_STEP_HOST_WAIT_INPUT;
 			ok = add_span(out, last,
@@ -292,13 +371,14 @@ static void run_host_line(void *context, size_t index)
 		atomic_store(&h->no_memory, true);
 }
 
-static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu)
+/* has_markers: without them they are frames like others. */
+static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu, bool has_markers)
 {
 	struct host_name *list = tfp_calloc(plane->event_meta_count, sizeof(*list));
 	for (size_t m = 0; list && m < plane->event_meta_count; m++) {
 		struct tfp_str name = plane->event_metas[m].name;
 		list[m] = (struct host_name){
-			.kind = is_marker_name(name)  ? HOST_MARKER
+			.kind = is_marker_name(name)  ? (has_markers ? HOST_MARKER : HOST_FRAME)
 				: is_frame_name(name) ? HOST_FRAME
 						      : HOST_EVENT,
 			.type = (uint8_t)tfp_step_type_of_host_event(name, has_gpu, false),
@@ -310,14 +390,14 @@ static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu)
 }
 
 bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			     const bool *wanted, bool has_gpu, struct tfp_pool *pool,
-			     struct tfp_plane_steps *out)
+			     const struct tfp_executions *executions, const bool *wanted,
+			     bool has_gpu, struct tfp_pool *pool, struct tfp_plane_steps *out)
 {
 	const struct tfp_plane *plane = &capture->planes[out->plane];
 	struct tfp_schema schema;
 	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
 		return false;
-	struct host_name *list = host_names(plane, has_gpu);
+	struct host_name *list = host_names(plane, has_gpu, !executions);
 	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
 	struct host_lines h = {
 		.plane = plane,
@@ -329,10 +409,11 @@ bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp
 		.out = out,
 	};
 	h.reads_stats = h.has_stages || (has_gpu && tfp_schema_has(&schema, CORRELATION_ID));
-	bool ok = list && out->lines;
+	bool ok = list && out->lines && (!h.has_stages || list_producers(&h));
 	if (ok)
 		tfp_pool_for(pool, plane->line_count, run_host_line, &h);
 	tfp_free(list);
+	tfp_free(h.producers);
 	tfp_schema_release(&schema);
 	return ok && !atomic_load(&h.no_memory);
 }
@@ -569,13 +650,27 @@ static uint8_t *gpu_types(const struct tfp_plane *plane)
 	return types;
 }
 
+/* The markers of a GPU whose steps are executions. */
+static bool mark_executions(const struct tfp_executions *e, struct tfp_plane_steps *out)
+{
+	for (size_t s = 0; s < e->count; s++) {
+		struct tfp_time_span span = e->spans[e->chief][s];
+		if (!add_marker(&out->markers, &out->marker_count, &out->marker_room,
+				(struct tfp_step_marker){span.begin_ps, span.end_ps, (uint32_t)s,
+							 false}))
+			return false;
+	}
+	return true;
+}
+
 bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			    struct tfp_pool *pool, struct tfp_plane_steps *out)
+			    const struct tfp_executions *executions, struct tfp_pool *pool,
+			    struct tfp_plane_steps *out)
 {
 	const struct tfp_plane *plane = &capture->planes[out->plane];
 	const struct tfp_line_groups *of_lines = groups->planes[out->plane];
 	struct tfp_schema schema;
-	bool has_steps = groups->from_file, ok = true;
+	bool has_steps = executions || groups->from_file, ok = true;
 	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
 		return false;
 	uint8_t *types = gpu_types(plane);
@@ -583,7 +678,9 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 	const int32_t **used = tfp_calloc(plane->line_count, sizeof(*used));
 	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
 	ok = types && filled && used && out->lines;
-	for (size_t l = 0; ok && l < plane->line_count; l++) {
+	if (ok && executions)
+		ok = mark_executions(executions, out);
+	for (size_t l = 0; ok && !executions && l < plane->line_count; l++) {
 		if (is_steps_line(&plane->lines[l])) {
 			ok = read_step_line(&plane->lines[l], of_lines[l].group, out);
 			has_steps = true;
@@ -613,7 +710,7 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 
 /* ---- TPU ---- */
 
-static enum tfp_tpu_part part_of_category(struct tfp_str category)
+enum tfp_tpu_part tfp_tpu_part_of_category(struct tfp_str category)
 {
 	static const struct {
 		const char *name;
@@ -641,6 +738,7 @@ struct tpu_open {
 
 struct tpu_reader {
 	const struct tfp_plane *plane;
+	const struct tfp_time_span *executions; /* of the core, or NULL */
 	struct tfp_schema schema;
 	uint8_t *parts; /* by metadata */
 	struct tpu_open *open;
@@ -680,6 +778,9 @@ static void tpu_span(const struct tpu_reader *r, const struct tfp_line *line, si
 	struct tfp_stat stat;
 	int64_t offset = -1, duration = -1;
 	span_of(line, i, begin, end);
+	/* Modules have only the profiler's clock. */
+	if (r->executions)
+		return;
 	while (tfp_stat_next(&it, &stat)) {
 		int name = tfp_schema_of(&r->schema, &stat);
 		if (name == DEVICE_OFFSET && !tfp_stat_int(&stat, &offset))
@@ -713,6 +814,8 @@ static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, cons
 			continue;
 		e.group = (uint32_t)groups[i];
 		tpu_span(r, line, i, &e.begin_ps, &e.end_ps);
+		if (r->executions && e.end_ps > r->executions[e.group].end_ps)
+			e.end_ps = r->executions[e.group].end_ps;
 		while (ok && r->depth > 0) {
 			struct tpu_open *top = &r->open[r->depth - 1];
 			if (top->group == e.group && top->begin_ps <= e.begin_ps &&
@@ -739,8 +842,10 @@ static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line, co
 	int32_t last = TFP_NO_GROUP;
 	for (size_t i = 0; groups && i < line->event_count; i++) {
 		int64_t begin, end;
-		if (groups[i] < 0)
+		if (groups[i] < 0) {
+			last = TFP_NO_GROUP;
 			continue;
+		}
 		struct tfp_tpu_step *step = tpu_step(r->out, (uint32_t)groups[i]);
 		if (!step)
 			return false;
@@ -768,24 +873,43 @@ static void read_parts(struct tpu_reader *r)
 			if (tfp_schema_of(&r->schema, &stat) == CATEGORY)
 				tfp_stat_text(r->plane, &stat, &category);
 		}
-		r->parts[m] = (uint8_t)part_of_category(category);
+		r->parts[m] = (uint8_t)tfp_tpu_part_of_category(category);
 	}
 }
 
+static bool read_tpu_executions(struct tpu_reader *r, size_t count)
+{
+	for (size_t s = 0; s < count; s++) {
+		struct tfp_tpu_step *step = tpu_step(r->out, (uint32_t)s);
+		if (!step)
+			return false;
+		step->begin_ps = r->executions[s].begin_ps;
+		step->end_ps = r->executions[s].end_ps;
+		step->has_marker = true;
+	}
+	return true;
+}
+
 bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			    struct tfp_plane_steps *out)
+			    const struct tfp_executions *executions, struct tfp_plane_steps *out)
 {
 	struct tpu_reader r = {.plane = &capture->planes[out->plane], .out = out};
+	if (executions && !executions->spans[out->plane])
+		return true;
+	if (executions)
+		r.executions = executions->spans[out->plane];
 	if (tfp_schema_init(&r.schema, r.plane, names, WANTED, NULL) != TFP_OK)
 		return false;
 	r.parts = tfp_calloc(r.plane->event_meta_count, 1);
 	bool ok = r.parts != NULL;
 	if (ok)
 		read_parts(&r);
+	if (ok && executions)
+		ok = read_tpu_executions(&r, executions->count);
 	for (size_t l = 0; ok && l < r.plane->line_count; l++) {
 		const struct tfp_line *line = &r.plane->lines[l];
 		const int32_t *of_line = groups->planes[out->plane][l].group;
-		if (tfp_str_equal(line->name, "Steps"))
+		if (!executions && tfp_str_equal(line->name, "Steps"))
 			ok = read_tpu_steps(&r, line, of_line, !groups->from_file);
 		else if (tfp_str_equal(line->name, "XLA Ops"))
 			ok = read_tpu_ops(&r, line, of_line);

@@ -1,10 +1,11 @@
 /*
  * What the events of a capture say about its steps: spans of host and GPU
- * events by kind, markers, copies; parts of TPU steps. For steps.c alone.
+ * events by kind, markers, copies; parts of TPU steps. Lists are for steps.c alone.
  */
 #ifndef TFP_ANALYSIS_STEP_EVENTS_H
 #define TFP_ANALYSIS_STEP_EVENTS_H
 
+#include "analysis/executions.h"
 #include "analysis/groups.h"
 #include "analysis/schema.h"
 #include "analysis/steps.h"
@@ -52,15 +53,17 @@ struct tfp_plane_steps {
 };
 
 /* wanted: by group, whether host events of it count; NULL: all. has_gpu: whether host
- * events can be launches of kernels. Reads one plane in the pool's threads. false
- * without memory. */
+ * events can be launches of kernels. executions: whose steps the groups are, where they are
+ * not marked ones: then no event is a marker; NULL otherwise. Reads one plane in the pool's
+ * threads. false without memory. */
 bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			    struct tfp_pool *pool, struct tfp_plane_steps *out);
-bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			     const bool *wanted, bool has_gpu, struct tfp_pool *pool,
-			     struct tfp_plane_steps *out);
-bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    const struct tfp_executions *executions, struct tfp_pool *pool,
 			    struct tfp_plane_steps *out);
+bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			     const struct tfp_executions *executions, const bool *wanted,
+			     bool has_gpu, struct tfp_pool *pool, struct tfp_plane_steps *out);
+bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
+			    const struct tfp_executions *executions, struct tfp_plane_steps *out);
 void tfp_plane_steps_release(const struct tfp_capture *capture, struct tfp_plane_steps *steps);
 
 /* Kind of an event of a GPU's stream; shape: its stat, or "". */
@@ -68,5 +71,7 @@ enum tfp_step_event tfp_step_type_of_gpu_event(struct tfp_str name, struct tfp_s
 /* Kind of a host event that is neither marker nor excluded. */
 enum tfp_step_event tfp_step_type_of_host_event(struct tfp_str name, bool has_gpu,
 						bool has_correlation_id);
+/* What a TPU does in an op, by the op's stat hlo_category ("" for none). */
+enum tfp_tpu_part tfp_tpu_part_of_category(struct tfp_str category);
 
 #endif

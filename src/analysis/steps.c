@@ -3,6 +3,7 @@
 #include "analysis/bottleneck.h"
 #include "analysis/groups.h"
 #include "analysis/schema.h"
+#include "analysis/step_align.h"
 #include "analysis/step_events.h"
 #include "base/alloc.h"
 
@@ -20,7 +21,7 @@ static enum tfp_status no_memory(struct tfp_error *err)
 
 void tfp_steps_init(struct tfp_steps *steps)
 {
-	*steps = (struct tfp_steps){0};
+	*steps = (struct tfp_steps){.module = {"", 0}};
 	tfp_arena_init(&steps->arena, SIZE_MAX);
 }
 
@@ -53,8 +54,7 @@ const char *tfp_step_category_name(enum tfp_step_category category)
 	return texts[category];
 }
 
-void tfp_step_categories(const struct tfp_core_step *core,
-			 uint64_t category_ps[TFP_STEP_CATEGORY_COUNT])
+enum tfp_step_category tfp_step_category_of(enum tfp_step_event type)
 {
 	static const uint8_t category_of[TFP_STEP_EVENT_COUNT] = {
 		[TFP_STEP_UNKNOWN] = TFP_STEP_ALL_OTHERS,
@@ -70,9 +70,15 @@ void tfp_step_categories(const struct tfp_core_step *core,
 		[TFP_STEP_DEVICE_COMPUTE_32] = TFP_STEP_DEVICE_COMPUTE,
 		[TFP_STEP_DEVICE_COMPUTE_16] = TFP_STEP_DEVICE_COMPUTE,
 	};
+	return (enum tfp_step_category)category_of[type];
+}
+
+void tfp_step_categories(const struct tfp_core_step *core,
+			 uint64_t category_ps[TFP_STEP_CATEGORY_COUNT])
+{
 	memset(category_ps, 0, TFP_STEP_CATEGORY_COUNT * sizeof(*category_ps));
 	for (unsigned t = 0; t < TFP_STEP_EVENT_COUNT; t++)
-		category_ps[category_of[t]] += core->type_ps[t];
+		category_ps[tfp_step_category_of((enum tfp_step_event)t)] += core->type_ps[t];
 }
 
 int64_t tfp_step_time_ps(const struct tfp_steps *steps, size_t step)
@@ -86,6 +92,16 @@ int64_t tfp_step_time_ps(const struct tfp_steps *steps, size_t step)
 	return longest;
 }
 
+static bool keep_text(struct tfp_steps *steps, struct tfp_str text, struct tfp_str *kept)
+{
+	*kept = (struct tfp_str){"", 0};
+	if (text.size) {
+		kept->data = tfp_arena_strndup(&steps->arena, text.data, text.size);
+		kept->size = text.size;
+	}
+	return kept->data != NULL;
+}
+
 /* Adds a step without cores; its cores are added right after. NULL without memory. */
 static struct tfp_step *add_step(struct tfp_steps *steps, uint32_t number, struct tfp_str name)
 {
@@ -97,12 +113,8 @@ static struct tfp_step *add_step(struct tfp_steps *steps, uint32_t number, struc
 		steps->steps = list;
 		steps->room = room;
 	}
-	struct tfp_str kept = {"", 0};
-	if (name.size) {
-		kept.data = tfp_arena_strndup(&steps->arena, name.data, name.size);
-		kept.size = name.size;
-	}
-	if (!kept.data)
+	struct tfp_str kept;
+	if (!keep_text(steps, name, &kept))
 		return NULL;
 	struct tfp_step *step = &steps->steps[steps->count++];
 	*step = (struct tfp_step){
@@ -151,7 +163,8 @@ struct group {
 struct maker {
 	struct tfp_capture *capture;
 	const struct tfp_groups *groups;
-	struct tfp_plane_steps *planes; /* devices, then the host's */
+	const struct tfp_executions *executions; /* that the groups are of, or NULL */
+	struct tfp_plane_steps *planes;          /* devices, then the host's */
 	size_t plane_count, device_count;
 	bool has_gpu, has_tpu;
 	bool *on_device;    /* by group id: some device has steps of it */
@@ -231,9 +244,9 @@ static bool read_planes(struct maker *m, struct tfp_pool *pool)
 		m->has_tpu |= device == TFP_PLANE_TPU;
 		m->has_gpu |= device == TFP_PLANE_GPU;
 		if (device == TFP_PLANE_TPU) {
-			if (!tfp_step_events_of_tpu(capture, m->groups, out))
+			if (!tfp_step_events_of_tpu(capture, m->groups, m->executions, out))
 				return false;
-		} else if (!tfp_step_events_of_gpu(capture, m->groups, pool, out) ||
+		} else if (!tfp_step_events_of_gpu(capture, m->groups, m->executions, pool, out) ||
 			   !mark_groups_of_gpu(m, out)) {
 			return false;
 		}
@@ -245,8 +258,8 @@ static bool read_planes(struct maker *m, struct tfp_pool *pool)
 	struct tfp_plane_steps *out = &m->planes[m->plane_count++];
 	*out = (struct tfp_plane_steps){.plane = (size_t)(host - capture->planes),
 					.kind = TFP_PLANE_HOST};
-	return tfp_step_events_of_host(capture, m->groups, m->has_gpu ? m->on_device : NULL,
-				       m->has_gpu, pool, out);
+	return tfp_step_events_of_host(capture, m->groups, m->executions,
+				       m->has_gpu ? m->on_device : NULL, m->has_gpu, pool, out);
 }
 
 static struct group *group_of(const struct maker *m, uint32_t id)
@@ -430,6 +443,18 @@ static bool all_cores_have(const struct maker *m, uint32_t group, size_t *at)
 	return true;
 }
 
+/* Ops of a step may take longer than it: they may overlap, and one that only touches the
+ * step belongs to it. What is too much is no compute, which the peers too take for what
+ * the other parts leave. */
+static void cut_parts(struct tfp_core_step *core, uint64_t excess)
+{
+	for (unsigned i = 0; excess && i < TFP_TPU_PART_COUNT; i++) {
+		uint64_t cut = core->tpu_ps[i] < excess ? core->tpu_ps[i] : excess;
+		core->tpu_ps[i] -= cut;
+		excess -= cut;
+	}
+}
+
 static bool add_tpu_core(struct tfp_steps *out, int64_t plane_id, const struct tfp_tpu_step *s)
 {
 	struct tfp_core_step core = {.core = (uint32_t)plane_id, .is_tpu = true};
@@ -441,6 +466,8 @@ static bool add_tpu_core(struct tfp_steps *out, int64_t plane_id, const struct t
 		sum += core.tpu_ps[i];
 	if (sum < (uint64_t)core.duration_ps)
 		core.tpu_ps[TFP_TPU_IDLE] = (uint64_t)core.duration_ps - sum;
+	else
+		cut_parts(&core, sum - (uint64_t)core.duration_ps);
 	return add_core(out, &core);
 }
 
@@ -525,6 +552,33 @@ static void free_fact(void *fact)
 	tfp_free(fact);
 }
 
+/* NULL without memory. */
+static struct tfp_steps *make_steps(struct maker *m, struct tfp_pool *pool)
+{
+	struct tfp_steps *steps = tfp_malloc(sizeof(*steps));
+	bool ok = steps != NULL;
+	if (ok) {
+		tfp_steps_init(steps);
+		ok = read_planes(m, pool);
+		steps->has_device = m->has_gpu || m->has_tpu;
+		steps->has_groups = m->groups->group_count > 0;
+		ok = ok && (m->has_tpu ? make_tpu(m, steps) : make_generic(m, pool, steps));
+	}
+	release_maker(m);
+	if (ok)
+		return steps;
+	if (steps)
+		free_fact(steps);
+	return NULL;
+}
+
+static void keep_fact(struct tfp_steps *steps, void **fact, uint64_t *heap_bytes)
+{
+	*heap_bytes = sizeof(*steps) + steps->arena.bytes + steps->room * sizeof(*steps->steps) +
+		      steps->core_room * sizeof(*steps->cores);
+	*fact = steps;
+}
+
 static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
 			       uint64_t *heap_bytes, struct tfp_error *err)
 {
@@ -532,22 +586,19 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	enum tfp_status status = tfp_groups_get(capture, pool, &m.groups, err);
 	if (status != TFP_OK)
 		return status;
-	struct tfp_steps *steps = tfp_malloc(sizeof(*steps));
+	struct tfp_steps *steps = make_steps(&m, pool);
 	if (!steps)
 		return no_memory(err);
-	tfp_steps_init(steps);
-	bool ok = read_planes(&m, pool);
-	steps->has_device = m.has_gpu || m.has_tpu;
-	steps->has_groups = m.groups->group_count > 0;
-	ok = ok && (m.has_tpu ? make_tpu(&m, steps) : make_generic(&m, pool, steps));
-	release_maker(&m);
-	if (!ok) {
-		free_fact(steps);
-		return no_memory(err);
+	if (steps->count == 0 && steps->has_device) {
+		const struct tfp_executions *executions;
+		status = tfp_executions_get(capture, pool, &executions, err);
+		if (status != TFP_OK) {
+			free_fact(steps);
+			return status;
+		}
+		steps->module_steps = (uint32_t)executions->count;
 	}
-	*heap_bytes = sizeof(*steps) + steps->arena.bytes + steps->room * sizeof(*steps->steps) +
-		      steps->core_room * sizeof(*steps->cores);
-	*fact = steps;
+	keep_fact(steps, fact, heap_bytes);
 	return TFP_OK;
 }
 
@@ -555,6 +606,87 @@ enum tfp_status tfp_steps_get(struct tfp_capture *capture, struct tfp_pool *pool
 			      const struct tfp_steps **out, struct tfp_error *err)
 {
 	static const struct tfp_fact_kind kind = {compute, free_fact};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
+
+/* ---- executions as steps ---- */
+
+struct by_time {
+	const struct tfp_capture *capture;
+	const struct tfp_executions *executions;
+	struct tfp_groups *groups;
+	size_t plane;
+	atomic_bool no_memory;
+};
+
+static void group_line_by_time(void *context, size_t index)
+{
+	struct by_time *b = context;
+	const struct tfp_line *line = &b->capture->planes[b->plane].lines[index];
+	size_t n = line->event_count;
+	int32_t *group = n ? tfp_reallocarray(NULL, n, sizeof(*group)) : NULL;
+	if (n && !group)
+		atomic_store(&b->no_memory, true);
+	for (size_t i = 0; group && i < n; i++)
+		group[i] =
+			tfp_execution_at(b->executions, b->plane, tfp_event_span(line, i).begin_ps);
+	b->groups->planes[b->plane][index].group = group;
+}
+
+/* Every event belongs to the step in which it begins. NULL without memory. */
+static struct tfp_groups *groups_of_executions(const struct tfp_capture *capture,
+					       const struct tfp_executions *executions,
+					       struct tfp_pool *pool)
+{
+	struct by_time b = {capture, executions, tfp_groups_new(capture), 0, false};
+	if (!b.groups)
+		return NULL;
+	b.groups->group_count = executions->count;
+	b.groups->groups = tfp_calloc(executions->count + 1, sizeof(*b.groups->groups));
+	for (size_t s = 0; b.groups->groups && s < executions->count; s++)
+		b.groups->groups[s].name = (struct tfp_str){"", 0};
+	for (b.plane = 0; executions->count && b.plane < capture->plane_count; b.plane++) {
+		const struct tfp_plane *plane = &capture->planes[b.plane];
+		if (executions->spans[b.plane] || tfp_plane_kind(plane->name) == TFP_PLANE_HOST)
+			tfp_pool_for(pool, plane->line_count, group_line_by_time, &b);
+	}
+	if (b.groups->groups && !atomic_load(&b.no_memory))
+		return b.groups;
+	tfp_groups_free(b.groups);
+	return NULL;
+}
+
+static enum tfp_status compute_by_module(struct tfp_capture *capture, struct tfp_pool *pool,
+					 void **fact, uint64_t *heap_bytes, struct tfp_error *err)
+{
+	struct maker m = {.capture = capture};
+	enum tfp_status status = tfp_executions_get(capture, pool, &m.executions, err);
+	if (status != TFP_OK)
+		return status;
+	struct tfp_groups *groups = groups_of_executions(capture, m.executions, pool);
+	if (!groups)
+		return no_memory(err);
+	m.groups = groups;
+	struct tfp_steps *steps = make_steps(&m, pool);
+	tfp_groups_free(groups);
+	if (!steps)
+		return no_memory(err);
+	struct tfp_str module = m.executions->module;
+	if (!keep_text(steps, module, &steps->module)) {
+		free_fact(steps);
+		return no_memory(err);
+	}
+	keep_fact(steps, fact, heap_bytes);
+	return TFP_OK;
+}
+
+enum tfp_status tfp_steps_get_by_module(struct tfp_capture *capture, struct tfp_pool *pool,
+					const struct tfp_steps **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute_by_module, free_fact};
 	const void *fact;
 	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
 	*out = fact;
@@ -586,12 +718,16 @@ static bool copy_cores(struct tfp_steps *to, const struct tfp_steps *from, size_
 	return true;
 }
 
-static void add_totals(struct tfp_steps *to, const struct tfp_steps *from)
+static bool add_totals(struct tfp_steps *to, const struct tfp_steps *from)
 {
 	to->compute_16_ps += from->compute_16_ps;
 	to->compute_32_ps += from->compute_32_ps;
 	to->has_device |= from->has_device;
 	to->has_groups |= from->has_groups;
+	/* At most so many are on all hosts. */
+	if (from->module_steps && (!to->module_steps || from->module_steps < to->module_steps))
+		to->module_steps = from->module_steps;
+	return to->module.size || keep_text(to, from->module, &to->module);
 }
 
 bool tfp_steps_copy(struct tfp_steps *to, const struct tfp_steps *from)
@@ -600,19 +736,14 @@ bool tfp_steps_copy(struct tfp_steps *to, const struct tfp_steps *from)
 		if (!copy_step(to, from, s, from->steps[s].number) || !copy_cores(to, from, s, 0))
 			return false;
 	}
-	add_totals(to, from);
-	return true;
+	return add_totals(to, from);
 }
 
 /* From the first begin to the last end of each step's cores; count entries, freed with
  * tfp_free. NULL without memory. */
-struct step_span {
-	int64_t begin_ps, end_ps;
-};
-
-static struct step_span *spans_of(const struct tfp_steps *steps)
+static struct tfp_time_span *spans_of(const struct tfp_steps *steps)
 {
-	struct step_span *spans = tfp_calloc(steps->count + 1, sizeof(*spans));
+	struct tfp_time_span *spans = tfp_calloc(steps->count + 1, sizeof(*spans));
 	for (size_t s = 0; spans && s < steps->count; s++) {
 		for (size_t c = 0; c < steps->steps[s].core_count; c++) {
 			const struct tfp_core_step *core = tfp_step_core(steps, s, c);
@@ -626,7 +757,7 @@ static struct step_span *spans_of(const struct tfp_steps *steps)
 	return spans;
 }
 
-static int64_t whole_span(const struct step_span *spans, size_t count)
+static int64_t whole_span(const struct tfp_time_span *spans, size_t count)
 {
 	int64_t first = 0, last = 0;
 	for (size_t s = 0; s < count; s++) {
@@ -638,48 +769,9 @@ static int64_t whole_span(const struct step_span *spans, size_t count)
 	return last - first;
 }
 
-/* Time that a's steps share with b's when the first of a is the first of b, the second the
- * second, and so on. */
-static double overlap_of(const struct step_span *a, size_t a_count, const struct step_span *b,
-			 size_t b_count)
-{
-	double sum = 0;
-	for (size_t i = 0; i < a_count && i < b_count; i++) {
-		int64_t begin = a[i].begin_ps > b[i].begin_ps ? a[i].begin_ps : b[i].begin_ps;
-		int64_t end = a[i].end_ps < b[i].end_ps ? a[i].end_ps : b[i].end_ps;
-		if (end > begin)
-			sum += (double)(end - begin);
-	}
-	return sum;
-}
-
-/* The shift k (index at the chief - own index) with the greatest overlap; of equal ones
- * 0, 1, 2, ..., then -1, -2, ... */
-static int64_t best_shift(const struct step_span *chief, size_t chief_count,
-			  const struct step_span *host, size_t host_count)
-{
-	int64_t best = 0;
-	double most = -1;
-	for (size_t k = 0; k < chief_count; k++) {
-		double sum = overlap_of(chief + k, chief_count - k, host, host_count);
-		if (sum > most) {
-			most = sum;
-			best = (int64_t)k;
-		}
-	}
-	for (size_t k = 1; k < host_count; k++) {
-		double sum = overlap_of(chief, chief_count, host + k, host_count - k);
-		if (sum > most) {
-			most = sum;
-			best = -(int64_t)k;
-		}
-	}
-	return best;
-}
-
 struct aligned {
 	bool counts;
-	struct step_span *spans;
+	struct tfp_time_span *spans;
 	int64_t shift;
 };
 
@@ -700,13 +792,27 @@ static size_t find_chief(const struct tfp_steps *hosts, size_t host_count,
 	return chief;
 }
 
+/* Without the number of the program, which every process gives anew. */
+static struct tfp_str bare_name(struct tfp_str module)
+{
+	const char *end = module.size ? memrchr(module.data, '(', module.size) : NULL;
+	return end ? (struct tfp_str){module.data, (size_t)(end - module.data)} : module;
+}
+
+/* Executions of one module are no counterpart to those of another. */
+static bool same_module(const struct tfp_steps *a, const struct tfp_steps *b)
+{
+	return b->count == 0 || tfp_str_compare(bare_name(a->module), bare_name(b->module)) == 0;
+}
+
 static bool combine(const struct tfp_steps *hosts, size_t host_count, struct aligned *aligned,
 		    struct tfp_steps *out)
 {
 	bool has_steps = false;
 	for (size_t h = 0; h < host_count; h++) {
 		/* A coordinator has no accelerator where others have one. */
-		aligned[h].counts = !hosts[h].absent && (hosts[h].has_device || !out->has_device);
+		aligned[h].counts = !hosts[h].absent && (hosts[h].has_device || !out->has_device) &&
+				    same_module(out, &hosts[h]);
 		has_steps |= aligned[h].counts && hosts[h].count > 0;
 		aligned[h].spans = aligned[h].counts ? spans_of(&hosts[h]) : NULL;
 		if (aligned[h].counts && !aligned[h].spans)
@@ -719,9 +825,10 @@ static bool combine(const struct tfp_steps *hosts, size_t host_count, struct ali
 	for (size_t h = 0; h < host_count; h++) {
 		if (!aligned[h].counts)
 			continue;
-		if (h != chief)
-			aligned[h].shift = best_shift(aligned[chief].spans, hosts[chief].count,
-						      aligned[h].spans, hosts[h].count);
+		if (h != chief &&
+		    !tfp_step_shift(aligned[chief].spans, hosts[chief].count, aligned[h].spans,
+				    hosts[h].count, &aligned[h].shift))
+			return false;
 		int64_t end = aligned[h].shift + (int64_t)hosts[h].count;
 		if (first < aligned[h].shift)
 			first = aligned[h].shift;
@@ -747,8 +854,10 @@ enum tfp_status tfp_steps_combine(const struct tfp_steps *hosts, size_t host_cou
 {
 	if (host_count == 1)
 		return tfp_steps_copy(out, &hosts[0]) ? TFP_OK : no_memory(err);
-	for (size_t h = 0; h < host_count; h++)
-		add_totals(out, &hosts[h]);
+	for (size_t h = 0; h < host_count; h++) {
+		if (!add_totals(out, &hosts[h]))
+			return no_memory(err);
+	}
 	struct aligned *aligned = tfp_calloc(host_count + 1, sizeof(*aligned));
 	bool ok = aligned && combine(hosts, host_count, aligned, out);
 	for (size_t h = 0; aligned && h < host_count; h++)

@@ -102,12 +102,23 @@ struct tfp_steps {
 	bool has_groups;         /* some event belongs to a group */
 	bool absent;             /* could not be read: takes no part where hosts are combined */
 	bool intersection_empty; /* hosts have steps, but none that they share */
-	struct tfp_arena arena;  /* names */
+	/* Where steps are executions of an XLA module: which. "" where they are marked. */
+	struct tfp_str module;
+	/* Where there are no marked steps: how many executions could stand in for them. */
+	uint32_t module_steps;
+	struct tfp_arena arena; /* names */
 };
 
 /* Of a capture; computed once and kept with it. */
 enum tfp_status tfp_steps_get(struct tfp_capture *capture, struct tfp_pool *pool,
 			      const struct tfp_steps **out, struct tfp_error *err) TFP_CHECK;
+
+/* The same with executions of an XLA module as steps, 0 to n-1, each up to the next one's
+ * begin (executions.h). What begins in that time on a device or on the host belongs to
+ * the step, as far as it lies in it. None where no module repeats. */
+enum tfp_status tfp_steps_get_by_module(struct tfp_capture *capture, struct tfp_pool *pool,
+					const struct tfp_steps **out,
+					struct tfp_error *err) TFP_CHECK;
 
 void tfp_steps_init(struct tfp_steps *steps);
 /* Accepts zeroed memory. */
@@ -118,8 +129,9 @@ bool tfp_steps_copy(struct tfp_steps *to, const struct tfp_steps *from);
 /* The steps that all hosts have, aligned so that they overlap most
  * (step_intersection.cc): the chief is the host whose steps take least time in all;
  * every other host is shifted against it. One host: a copy, numbers kept. Hosts
- * without an accelerator are left out when another has one. host numbers are places
- * in hosts. out is initialised by the caller. */
+ * without an accelerator are left out when another has one, and hosts whose steps are
+ * executions of another module than the first one's. host numbers are places in hosts. out is
+ * initialised by the caller. */
 enum tfp_status tfp_steps_combine(const struct tfp_steps *hosts, size_t host_count,
 				  struct tfp_steps *out, struct tfp_error *err) TFP_CHECK;
 
@@ -132,8 +144,10 @@ static inline const struct tfp_core_step *tfp_step_core(const struct tfp_steps *
 	return &steps->cores[steps->steps[step].first_core + core];
 }
 
-/* Sums of type_ps by category. HOST_TO_HOST belongs to none of the peers'; here
- * it counts as all others, so that the categories add up to the step. */
+/* HOST_TO_HOST belongs to none of the peers' categories; here it counts as all others,
+ * so that the categories add up to the step. */
+enum tfp_step_category tfp_step_category_of(enum tfp_step_event type);
+/* Sums of type_ps by category. */
 void tfp_step_categories(const struct tfp_core_step *core,
 			 uint64_t category_ps[TFP_STEP_CATEGORY_COUNT]);
 /* "Device compute", ... */

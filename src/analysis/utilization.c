@@ -2,6 +2,7 @@
 
 #include "analysis/op_name.h"
 #include "analysis/schema.h"
+#include "analysis/time_span.h"
 #include "base/alloc.h"
 
 #include <string.h>
@@ -41,14 +42,6 @@ static bool *off_duty_metas(const struct tfp_plane *plane, const struct tfp_sche
 	return off;
 }
 
-static void span_of(const struct tfp_line *line, size_t i, int64_t *begin, int64_t *end)
-{
-	const int64_t most = INT64_MAX / 4;
-	int64_t start = tfp_event_start_ps(line, i), duration = line->duration_ps[i];
-	*begin = start > most ? most : start < -most ? -most : start;
-	*end = *begin + (duration > most ? most : duration);
-}
-
 /* The profiler's clock, not the device's: modules have no other. Ops of a line come in
  * order of their begins. */
 static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
@@ -65,14 +58,14 @@ static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
 		if (!ops && !tfp_str_equal(line->name, "XLA Modules"))
 			continue;
 		for (size_t i = 0; i < line->event_count; i++) {
-			int64_t begin, end;
-			span_of(line, i, &begin, &end);
-			first = begin < first ? begin : first;
-			last = end > last ? end : last;
-			if (!ops || off[line->meta[i]] || end <= busy_until)
+			struct tfp_time_span e = tfp_event_span(line, i);
+			first = e.begin_ps < first ? e.begin_ps : first;
+			last = e.end_ps > last ? e.end_ps : last;
+			if (!ops || off[line->meta[i]] || e.end_ps <= busy_until)
 				continue;
-			busy += (uint64_t)(end - (begin > busy_until ? begin : busy_until));
-			busy_until = end;
+			busy += (uint64_t)(e.end_ps -
+					   (e.begin_ps > busy_until ? e.begin_ps : busy_until));
+			busy_until = e.end_ps;
 		}
 	}
 	if (last > first) {

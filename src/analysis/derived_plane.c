@@ -1,0 +1,431 @@
+#include "analysis/derived_plane.h"
+
+#include "analysis/groups.h"
+#include "base/alloc.h"
+#include "wire/pb_writer.h"
+
+#include <string.h>
+
+/* Field numbers of xplane.proto. */
+enum {
+	SPACE_PLANES = 1,
+	PLANE_ID = 1,
+	PLANE_NAME = 2,
+	PLANE_LINES = 3,
+	PLANE_EVENT_METADATA = 4,
+	PLANE_STAT_METADATA = 5,
+	LINE_ID = 1,
+	LINE_NAME = 2,
+	LINE_TIMESTAMP_NS = 3,
+	LINE_EVENTS = 4,
+	LINE_DISPLAY_ID = 10,
+	LINE_DISPLAY_NAME = 11,
+	EVENT_METADATA_ID = 1,
+	EVENT_OFFSET_PS = 2,
+	EVENT_DURATION_PS = 3,
+	EVENT_STATS = 4,
+	STAT_METADATA_ID = 1,
+	STAT_DOUBLE = 2,
+	STAT_INT64 = 4,
+	STAT_STR = 5,
+	MAP_KEY = 1,
+	MAP_VALUE = 2,
+	METADATA_ID = 1,
+	METADATA_NAME = 2,
+	METADATA_DISPLAY_NAME = 4,
+};
+
+static const char *const stat_names[TFP_DERIVED_STATS] = {
+	[TFP_DERIVED_GROUP_ID] = "group_id",
+	[TFP_DERIVED_STEP_NAME] = "step_name",
+	[TFP_DERIVED_CORRELATION_ID] = "correlation_id",
+	[TFP_DERIVED_CUDA_GRAPH_ID] = "cuda_graph_id",
+	[TFP_DERIVED_NUM_LAUNCHES] = "num_launches",
+	[TFP_DERIVED_MAX_LAUNCH_TIME_US] = "max_launch_time_us",
+	[TFP_DERIVED_AVG_LAUNCH_TIME_US] = "avg_launch_time_us",
+	[TFP_DERIVED_IS_ASYNC] = "_a",
+	[TFP_DERIVED_RAW_BYTES_ACCESSED] = "raw_bytes_accessed",
+	[TFP_DERIVED_SHAPE_WITH_LAYOUT] = "shape_with_layout",
+	[TFP_DERIVED_CONSUMER_TYPE] = "_ct",
+	[TFP_DERIVED_CONSUMER_ID] = "_c",
+};
+
+/* ---- the plane ---- */
+
+void tfp_derived_plane_init(struct tfp_derived_plane *plane, struct tfp_str name, int64_t id,
+			    int64_t start_ns, size_t ceiling)
+{
+	*plane = (struct tfp_derived_plane){.name = name, .id = id, .start_ns = start_ns};
+	tfp_arena_init(&plane->arena, SIZE_MAX);
+	tfp_buf_init(&plane->lines, ceiling);
+}
+
+void tfp_derived_plane_release(struct tfp_derived_plane *plane)
+{
+	tfp_free(plane->names);
+	tfp_str_map_release(&plane->by_name);
+	tfp_buf_release(&plane->lines);
+	tfp_arena_release(&plane->arena);
+}
+
+static struct tfp_str keep(struct tfp_derived_plane *plane, struct tfp_str s)
+{
+	char *copy = tfp_arena_strndup(&plane->arena, s.size ? s.data : "", s.size);
+	if (!copy)
+		plane->failed = true;
+	return (struct tfp_str){copy ? copy : "", copy ? s.size : 0};
+}
+
+uint32_t tfp_derived_name(struct tfp_derived_plane *plane, struct tfp_str text,
+			  struct tfp_str display)
+{
+	/* Names that only have a display name are told apart by that. The zero byte
+	 * keeps the two kinds of keys apart. */
+	struct tfp_str key = text;
+	char small[256], *large = NULL;
+	if (text.size == 0 && display.size) {
+		char *to = small;
+		if (display.size >= sizeof(small))
+			to = large = tfp_malloc(display.size + 1);
+		if (!to) {
+			plane->failed = true;
+			return 0;
+		}
+		to[0] = '\0';
+		memcpy(to + 1, display.data, display.size);
+		key = (struct tfp_str){to, display.size + 1};
+	}
+	uint32_t found = tfp_str_map_find(&plane->by_name, key.data, key.size);
+	if (found != TFP_STR_MAP_NONE) {
+		tfp_free(large);
+		if (display.size && plane->names[found].display.size == 0)
+			plane->names[found].display = keep(plane, display);
+		return found;
+	}
+	if (plane->name_count == plane->name_room) {
+		uint32_t room = plane->name_room ? plane->name_room * 2 : 64;
+		void *names = tfp_reallocarray(plane->names, room, sizeof(*plane->names));
+		if (!names) {
+			tfp_free(large);
+			plane->failed = true;
+			return 0;
+		}
+		plane->names = names;
+		plane->name_room = room;
+	}
+	key = keep(plane, key);
+	tfp_free(large);
+	found = plane->name_count;
+	plane->names[found].name = text.size ? key : (struct tfp_str){"", 0};
+	plane->names[found].display = keep(plane, display);
+	if (plane->failed || tfp_str_map_add(&plane->by_name, key.data, key.size, found) != found)
+		plane->failed = true;
+	else
+		plane->name_count++;
+	return plane->failed ? 0 : found;
+}
+
+static void put_metadata(struct tfp_buf *b, uint32_t field, int64_t id, struct tfp_str name,
+			 struct tfp_str display)
+{
+	size_t entry = tfp_pb_begin(b, field);
+	tfp_pb_put_int(b, MAP_KEY, id);
+	size_t value = tfp_pb_begin(b, MAP_VALUE);
+	tfp_pb_put_int(b, METADATA_ID, id);
+	tfp_pb_put_bytes(b, METADATA_NAME, name.data, name.size);
+	if (display.size)
+		tfp_pb_put_bytes(b, METADATA_DISPLAY_NAME, display.data, display.size);
+	tfp_pb_end(b, value);
+	tfp_pb_end(b, entry);
+}
+
+bool tfp_derived_plane_finish(struct tfp_derived_plane *plane, struct tfp_buf *space)
+{
+	struct tfp_buf *b = &plane->lines;
+	const struct tfp_str none = {"", 0};
+	if (plane->any) {
+		tfp_pb_put_int(b, PLANE_ID, plane->id);
+		tfp_pb_put_bytes(b, PLANE_NAME, plane->name.data, plane->name.size);
+		for (uint32_t i = 0; i < plane->name_count; i++)
+			put_metadata(b, PLANE_EVENT_METADATA, (int64_t)i + 1, plane->names[i].name,
+				     plane->names[i].display);
+		for (int i = 0; i < TFP_DERIVED_STATS; i++)
+			put_metadata(b, PLANE_STAT_METADATA, i + 1,
+				     (struct tfp_str){stat_names[i], strlen(stat_names[i])}, none);
+		tfp_pb_put_bytes(space, SPACE_PLANES, b->data, b->size);
+	}
+	return !plane->failed && !tfp_buf_failed(b) && !tfp_buf_failed(space);
+}
+
+/* ---- events of a line ---- */
+
+void tfp_derived_line_init(struct tfp_derived_line *line, struct tfp_derived_plane *plane,
+			   bool joins_any_gap)
+{
+	*line = (struct tfp_derived_line){.plane = plane, .joins_any_gap = joins_any_gap};
+	tfp_buf_init(&line->extras, UINT32_MAX - 1);
+}
+
+void tfp_derived_line_release(struct tfp_derived_line *line)
+{
+	tfp_free(line->events);
+	tfp_free(line->levels);
+	tfp_buf_release(&line->extras);
+	*line = (struct tfp_derived_line){0};
+}
+
+size_t tfp_derived_add(struct tfp_derived_line *line, uint32_t name, struct tfp_derived_span span,
+		       int32_t group)
+{
+	if (line->count == line->room) {
+		size_t room = line->room ? line->room * 2 : 256;
+		void *events = tfp_reallocarray(line->events, room, sizeof(*line->events));
+		if (!events) {
+			line->plane->failed = true;
+			return SIZE_MAX;
+		}
+		line->events = events;
+		line->room = room;
+	}
+	if (span.end_ps < span.begin_ps)
+		span.end_ps = span.begin_ps;
+	line->events[line->count] = (struct tfp_derived_event){span, name, group, 0, 0};
+	return line->count++;
+}
+
+/* Whether stats can be put for this event; begins its part of the extras. */
+static bool begin_stat(struct tfp_derived_line *line, size_t event)
+{
+	if (event >= line->count)
+		return false;
+	struct tfp_derived_event *e = &line->events[event];
+	if (e->extra == 0)
+		e->extra = (uint32_t)line->extras.size + 1;
+	return true;
+}
+
+static void end_stat(struct tfp_derived_line *line, size_t event)
+{
+	struct tfp_derived_event *e = &line->events[event];
+	e->extra_n = (uint32_t)line->extras.size + 1 - e->extra;
+}
+
+void tfp_derived_put_int(struct tfp_derived_line *line, size_t event, enum tfp_derived_stat stat,
+			 int64_t value)
+{
+	if (!begin_stat(line, event))
+		return;
+	size_t mark = tfp_pb_begin(&line->extras, EVENT_STATS);
+	tfp_pb_put_int(&line->extras, STAT_METADATA_ID, (int64_t)stat + 1);
+	tfp_pb_put_int(&line->extras, STAT_INT64, value);
+	tfp_pb_end(&line->extras, mark);
+	end_stat(line, event);
+}
+
+void tfp_derived_put_double(struct tfp_derived_line *line, size_t event, enum tfp_derived_stat stat,
+			    double value)
+{
+	if (!begin_stat(line, event))
+		return;
+	size_t mark = tfp_pb_begin(&line->extras, EVENT_STATS);
+	tfp_pb_put_int(&line->extras, STAT_METADATA_ID, (int64_t)stat + 1);
+	tfp_pb_put_double(&line->extras, STAT_DOUBLE, value);
+	tfp_pb_end(&line->extras, mark);
+	end_stat(line, event);
+}
+
+void tfp_derived_put_text(struct tfp_derived_line *line, size_t event, enum tfp_derived_stat stat,
+			  struct tfp_str value)
+{
+	if (!begin_stat(line, event))
+		return;
+	size_t mark = tfp_pb_begin(&line->extras, EVENT_STATS);
+	tfp_pb_put_int(&line->extras, STAT_METADATA_ID, (int64_t)stat + 1);
+	tfp_pb_put_bytes(&line->extras, STAT_STR, value.data, value.size);
+	tfp_pb_end(&line->extras, mark);
+	end_stat(line, event);
+}
+
+/* ---- joining ---- */
+
+size_t tfp_derived_open_event(const struct tfp_derived_line *line, size_t level)
+{
+	return level < line->level_count && line->levels[level].open ? line->levels[level].event
+								     : SIZE_MAX;
+}
+
+static bool same_span(struct tfp_derived_span a, struct tfp_derived_span b)
+{
+	return a.begin_ps == b.begin_ps && a.end_ps == b.end_ps;
+}
+
+/* As AdjustDurationForTraceViewer: a stack of events with one span is shown as
+ * a stack only when the inner ones are shorter. */
+static void shrink(struct tfp_derived_line *line, size_t level)
+{
+	size_t top = level;
+	while (top < line->level_count && line->levels[top].open)
+		top++;
+	if (top <= level + 1)
+		return;
+	struct tfp_derived_span last = line->events[line->levels[top - 1].event].span;
+	int64_t most_ns = (last.end_ps - last.begin_ps) / 1000 - 1, ns = 0;
+	for (size_t i = level; i < top; i++) {
+		struct tfp_derived_span *span = &line->events[line->levels[i].event].span;
+		if (ns < most_ns && i > level && same_span(last, *span))
+			ns++;
+		last = *span;
+		span->end_ps -= ns * 1000;
+		if (span->end_ps < span->begin_ps)
+			span->end_ps = span->begin_ps;
+	}
+}
+
+void tfp_derived_close(struct tfp_derived_line *line, size_t level)
+{
+	shrink(line, level);
+	for (size_t i = level; i < line->level_count; i++)
+		line->levels[i].open = false;
+	for (size_t i = 0; level == 0 && i < 2; i++) {
+		if (line->dependents[i])
+			tfp_derived_close(line->dependents[i], 0);
+	}
+}
+
+static bool joins(const struct tfp_derived_line *line, const struct tfp_derived_level *level,
+		  uint32_t name, const int64_t *range, struct tfp_derived_span span, int32_t group)
+{
+	if (!level->open)
+		return false;
+	const struct tfp_derived_event *e = &line->events[level->event];
+	if (e->name != name || e->group != group)
+		return false;
+	if (range && level->has_range && *range != level->range)
+		return false;
+	if (line->joins_any_gap || group != TFP_NO_GROUP)
+		return true;
+	/* The gap in unsigned numbers, so that no clock can overflow it. */
+	uint64_t lasts = (uint64_t)e->span.end_ps - (uint64_t)e->span.begin_ps;
+	uint64_t gap = span.begin_ps > e->span.end_ps
+			       ? (uint64_t)span.begin_ps - (uint64_t)e->span.end_ps
+			       : 0;
+	return gap / 2 + gap % 2 <= lasts;
+}
+
+static void expand_level(struct tfp_derived_line *line, uint32_t name, const int64_t *range,
+			 struct tfp_derived_span span, int32_t group, size_t at)
+{
+	if (at >= line->level_count) {
+		void *levels = tfp_reallocarray(line->levels, at + 1, sizeof(*line->levels));
+		if (!levels) {
+			line->plane->failed = true;
+			return;
+		}
+		line->levels = levels;
+		line->levels[at] = (struct tfp_derived_level){0};
+		line->level_count = at + 1;
+	}
+	struct tfp_derived_level *level = &line->levels[at];
+	if (joins(line, level, name, range, span, group)) {
+		struct tfp_derived_span *open = &line->events[level->event].span;
+		if (span.begin_ps < open->begin_ps)
+			open->begin_ps = span.begin_ps;
+		if (span.end_ps > open->end_ps)
+			open->end_ps = span.end_ps;
+		return;
+	}
+	tfp_derived_close(line, at);
+	size_t event = tfp_derived_add(line, name, span, group);
+	*level = (struct tfp_derived_level){event, range ? *range : 0, event != SIZE_MAX,
+					    range != NULL};
+}
+
+void tfp_derived_expand_one(struct tfp_derived_line *line, uint32_t name, const int64_t *range_id,
+			    struct tfp_derived_span span, int32_t group)
+{
+	expand_level(line, name, range_id, span, group, 0);
+}
+
+void tfp_derived_expand(struct tfp_derived_line *line, const uint32_t *names,
+			const int64_t *range_ids, size_t count, struct tfp_derived_span span,
+			int32_t group)
+{
+	if (count == 0)
+		return;
+	for (size_t i = 0; i < count && !line->plane->failed; i++)
+		expand_level(line, names[i], range_ids ? &range_ids[i] : NULL, span, group, i);
+	tfp_derived_close(line, count);
+}
+
+/* ---- writing ---- */
+
+static void put_event(const struct tfp_derived_line *line, const struct tfp_derived_event *e,
+		      int64_t origin_ps, struct tfp_buf *b)
+{
+	size_t event = tfp_pb_begin(b, LINE_EVENTS);
+	int64_t offset, length;
+	if (__builtin_sub_overflow(e->span.begin_ps, origin_ps, &offset))
+		offset = INT64_MAX;
+	if (__builtin_sub_overflow(e->span.end_ps, e->span.begin_ps, &length))
+		length = INT64_MAX;
+	tfp_pb_put_int(b, EVENT_METADATA_ID, (int64_t)e->name + 1);
+	tfp_pb_put_int(b, EVENT_OFFSET_PS, offset);
+	tfp_pb_put_int(b, EVENT_DURATION_PS, length);
+	if (e->group != TFP_NO_GROUP) {
+		size_t stat = tfp_pb_begin(b, EVENT_STATS);
+		tfp_pb_put_int(b, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
+		tfp_pb_put_int(b, STAT_INT64, e->group);
+		tfp_pb_end(b, stat);
+	}
+	if (e->extra && !tfp_buf_failed(&line->extras))
+		tfp_buf_add(b, line->extras.data + e->extra - 1, e->extra_n);
+	tfp_pb_end(b, event);
+}
+
+static void put_line_head(struct tfp_buf *b, int64_t id, int64_t display_id, struct tfp_str name,
+			  int64_t timestamp_ns)
+{
+	tfp_pb_put_int(b, LINE_ID, id);
+	if (display_id)
+		tfp_pb_put_int(b, LINE_DISPLAY_ID, display_id);
+	tfp_pb_put_bytes(b, LINE_NAME, name.data, name.size);
+	tfp_pb_put_int(b, LINE_TIMESTAMP_NS, timestamp_ns);
+}
+
+void tfp_derived_line_write(struct tfp_derived_line *line, int64_t id, int64_t display_id,
+			    struct tfp_str name)
+{
+	struct tfp_derived_plane *plane = line->plane;
+	int64_t origin_ps;
+	if (__builtin_mul_overflow(plane->start_ns, 1000, &origin_ps))
+		origin_ps = plane->start_ns < 0 ? INT64_MIN : INT64_MAX;
+	if (line->count && !plane->failed) {
+		/* Apart, so that no message of megabytes is moved. */
+		struct tfp_buf b;
+		tfp_buf_init(&b, plane->lines.ceiling);
+		put_line_head(&b, id, display_id, name, plane->start_ns);
+		for (size_t i = 0; i < line->count; i++)
+			put_event(line, &line->events[i], origin_ps, &b);
+		plane->failed |= tfp_buf_failed(&b) || tfp_buf_failed(&line->extras);
+		if (!plane->failed)
+			tfp_pb_put_bytes(&plane->lines, PLANE_LINES, b.data, b.size);
+		tfp_buf_release(&b);
+		plane->any = true;
+	}
+	tfp_free(line->events);
+	line->events = NULL;
+	line->count = line->room = line->level_count = 0;
+	tfp_buf_clear(&line->extras);
+}
+
+void tfp_derived_place_line(struct tfp_derived_plane *plane, const struct tfp_line *of,
+			    int64_t display_id)
+{
+	size_t mark = tfp_pb_begin(&plane->lines, PLANE_LINES);
+	put_line_head(&plane->lines, of->id, display_id, of->name, of->timestamp_ns);
+	if (of->display_name.size)
+		tfp_pb_put_bytes(&plane->lines, LINE_DISPLAY_NAME, of->display_name.data,
+				 of->display_name.size);
+	tfp_pb_end(&plane->lines, mark);
+	plane->any = true;
+}

@@ -1,0 +1,247 @@
+#include "analysis/event_categories.h"
+
+#include "analysis/schema.h"
+#include "analysis/step_events.h"
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+
+/* ---- one plane ---- */
+
+static enum tfp_step_category category_of_part(enum tfp_tpu_part part)
+{
+	switch (part) {
+	case TFP_TPU_COMPUTE:
+		return TFP_STEP_DEVICE_COMPUTE;
+	case TFP_TPU_INFEED:
+		return TFP_STEP_INPUT;
+	case TFP_TPU_OUTFEED:
+		return TFP_STEP_OUTPUT;
+	case TFP_TPU_ALL_REDUCE:
+		return TFP_STEP_COLLECTIVES;
+	default:
+		return TFP_STEP_ALL_OTHERS;
+	}
+}
+
+static struct tfp_str text_stat(const struct tfp_plane *plane, const struct tfp_event_meta *meta,
+				int64_t id)
+{
+	struct tfp_stat_iter it = tfp_event_meta_stats(meta);
+	struct tfp_str text = {"", 0};
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == id)
+			tfp_stat_text(plane, &stat, &text);
+	}
+	return text;
+}
+
+static void of_tpu(const struct tfp_plane *plane, uint8_t *out)
+{
+	int64_t id = tfp_plane_stat_id(plane, "hlo_category");
+	for (size_t m = 0; m < plane->event_meta_count; m++) {
+		struct tfp_str category = {"", 0};
+		if (id != INT64_MIN)
+			category = text_stat(plane, &plane->event_metas[m], id);
+		out[m] = (uint8_t)category_of_part(tfp_tpu_part_of_category(category));
+	}
+}
+
+static void of_gpu(const struct tfp_plane *plane, uint8_t *out)
+{
+	const struct tfp_str no_shape = {"", 0};
+	for (size_t m = 0; m < plane->event_meta_count; m++)
+		out[m] = (uint8_t)tfp_step_category_of(
+			tfp_step_type_of_gpu_event(plane->event_metas[m].name, no_shape));
+}
+
+static bool has_stat(const struct tfp_line *line, size_t event, int64_t id)
+{
+	struct tfp_stat_iter it = tfp_event_stats(line, event);
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == id)
+			return true;
+	}
+	return false;
+}
+
+/* Launches carry a correlation id, and events of one name all do or do not: the
+ * first of each name is looked at. seen is zeroed, a byte for each name. */
+static void of_host(const struct tfp_plane *plane, bool has_gpu, uint8_t *seen, uint8_t *out)
+{
+	int64_t id = tfp_plane_stat_id(plane, "correlation_id");
+	for (size_t m = 0; m < plane->event_meta_count; m++)
+		out[m] = (uint8_t)tfp_step_category_of(
+			tfp_step_type_of_host_event(plane->event_metas[m].name, has_gpu, false));
+	for (size_t l = 0; has_gpu && id != INT64_MIN && l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		for (size_t i = 0; i < line->event_count; i++) {
+			uint32_t m = line->meta[i];
+			if (seen[m])
+				continue;
+			seen[m] = 1;
+			if (has_stat(line, i, id))
+				out[m] = (uint8_t)tfp_step_category_of(tfp_step_type_of_host_event(
+					plane->event_metas[m].name, has_gpu, true));
+		}
+	}
+}
+
+/* ---- all ---- */
+
+struct plane_task {
+	const struct tfp_plane *plane;
+	enum tfp_process_kind kind;
+	uint8_t *list;
+};
+
+struct work {
+	struct plane_task *tasks;
+	bool has_gpu;
+	atomic_bool no_memory;
+};
+
+static void read_plane(void *context, size_t index)
+{
+	struct work *w = context;
+	struct plane_task *t = &w->tasks[index];
+	uint8_t *seen = tfp_calloc(t->plane->event_meta_count, 1);
+	t->list = tfp_malloc(t->plane->event_meta_count);
+	if (!seen || !t->list)
+		atomic_store(&w->no_memory, true);
+	else if (t->kind == TFP_PROCESS_HOST)
+		of_host(t->plane, w->has_gpu, seen, t->list);
+	else if (tfp_str_starts(t->plane->name, "/device:GPU:"))
+		of_gpu(t->plane, t->list);
+	else
+		of_tpu(t->plane, t->list);
+	tfp_free(seen);
+}
+
+static void free_categories(void *fact)
+{
+	struct tfp_event_categories *c = fact;
+	for (size_t i = 0; i < c->list_count; i++)
+		tfp_free(c->lists[i]);
+	tfp_free(c->lists);
+	tfp_free(c->tracks);
+	tfp_free(c);
+}
+
+/* Tracks of one plane lie side by side. tasks has room for one of each track; task_of:
+ * by track. */
+static size_t list_planes(const struct tfp_tracks *tracks, struct plane_task *tasks,
+			  uint32_t *task_of)
+{
+	size_t count = 0;
+	for (uint32_t t = 0; t < tracks->track_count; t++) {
+		const struct tfp_track *track = &tracks->tracks[t];
+		size_t i = count;
+		/* Two at most in turn: the capture's and the derived one's. */
+		while (i > 0 && i + 4 > count && tasks[i - 1].plane != track->plane)
+			i--;
+		if (i == 0 || tasks[i - 1].plane != track->plane) {
+			tasks[count++] = (struct plane_task){
+				track->plane, tracks->processes[track->process].kind, NULL};
+			i = count;
+		}
+		task_of[t] = (uint32_t)(i - 1);
+	}
+	return count;
+}
+
+static void point_tracks(const struct tfp_tracks *tracks, const struct plane_task *tasks,
+			 const uint32_t *task_of, struct tfp_event_categories *c)
+{
+	for (uint32_t t = 0; t < tracks->track_count; t++) {
+		const struct tfp_track *track = &tracks->tracks[t];
+		struct tfp_track_category *out = &c->tracks[t];
+		out->same = TFP_STEP_ALL_OTHERS;
+		if (track->kind == TFP_TRACK_DERIVED && tfp_str_starts(track->name, "Launch Stats"))
+			out->same = TFP_STEP_KERNEL_LAUNCH;
+		else if (!tfp_str_starts(track->name, "Steps") && track->kind != TFP_TRACK_COUNTER)
+			out->by_meta = tasks[task_of[t]].list;
+	}
+}
+
+static bool categorise(const struct tfp_tracks *tracks, struct tfp_pool *pool,
+		       struct tfp_event_categories *c, uint64_t *bytes)
+{
+	struct work w = {0};
+	uint32_t *task_of = tfp_calloc(tracks->track_count, sizeof(*task_of));
+	w.tasks = tfp_calloc(tracks->track_count, sizeof(*w.tasks));
+	c->tracks = tfp_calloc(tracks->track_count, sizeof(*c->tracks));
+	bool ok = task_of && w.tasks && c->tracks;
+	size_t count = ok ? list_planes(tracks, w.tasks, task_of) : 0;
+	c->lists = ok ? tfp_calloc(count, sizeof(*c->lists)) : NULL;
+	ok = c->lists != NULL;
+	for (size_t i = 0; i < count; i++)
+		w.has_gpu |= tfp_str_starts(w.tasks[i].plane->name, "/device:GPU:");
+	if (ok) {
+		c->list_count = count;
+		tfp_pool_for(pool, count, read_plane, &w);
+		for (size_t i = 0; i < count; i++) {
+			c->lists[i] = w.tasks[i].list;
+			*bytes += w.tasks[i].plane->event_meta_count;
+		}
+		ok = !atomic_load(&w.no_memory);
+		point_tracks(tracks, w.tasks, task_of, c);
+	}
+	tfp_free(task_of);
+	tfp_free(w.tasks);
+	return ok;
+}
+
+static enum tfp_status categorise_all(const struct tfp_tracks *tracks, struct tfp_pool *pool,
+				      void **fact, uint64_t *heap_bytes, struct tfp_error *err)
+{
+	struct tfp_event_categories *c = tfp_calloc(1, sizeof(*c));
+	*heap_bytes = sizeof(*c) + tracks->track_count * sizeof(*c->tracks);
+	if (c && categorise(tracks, pool, c, heap_bytes)) {
+		*fact = c;
+		return TFP_OK;
+	}
+	if (c)
+		free_categories(c);
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for the categories of events");
+}
+
+static enum tfp_status compute_file(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+				    uint64_t *heap_bytes, struct tfp_error *err)
+{
+	const struct tfp_tracks *tracks;
+	enum tfp_status status = tfp_file_tracks_get(capture, pool, &tracks, err);
+	return status == TFP_OK ? categorise_all(tracks, pool, fact, heap_bytes, err) : status;
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	const struct tfp_tracks *tracks;
+	enum tfp_status status = tfp_tracks_get(capture, pool, &tracks, err);
+	return status == TFP_OK ? categorise_all(tracks, pool, fact, heap_bytes, err) : status;
+}
+
+enum tfp_status tfp_file_event_categories_get(struct tfp_capture *capture, struct tfp_pool *pool,
+					      const struct tfp_event_categories **out,
+					      struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute_file, free_categories};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
+
+enum tfp_status tfp_event_categories_get(struct tfp_capture *capture, struct tfp_pool *pool,
+					 const struct tfp_event_categories **out,
+					 struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute, free_categories};
+	const void *fact;
+	enum tfp_status status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
+}
