@@ -166,6 +166,40 @@ void tfp_json_number(struct tfp_buf *out, double value)
 	tfp_buf_puts(out, text);
 }
 
+void tfp_json_integer(struct tfp_buf *out, int64_t value)
+{
+	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	char digits[20];
+	size_t at = sizeof(digits);
+	do
+		digits[--at] = (char)('0' + rest % 10);
+	while ((rest /= 10) > 0);
+	size_t count = sizeof(digits) - at;
+	char *to = tfp_buf_reserve(out, sizeof(digits) + 1);
+	if (!to)
+		return;
+	*to = '-';
+	memcpy(to + (value < 0), digits + at, count);
+	out->size += count + (value < 0);
+}
+
+void tfp_json_text(struct tfp_buf *out, const char *text, size_t size)
+{
+	struct tfp_buf repaired;
+	if (tfp_utf8_valid(text, size)) {
+		tfp_json_string(out, text, size);
+		return;
+	}
+	/* One bad byte becomes three good ones. */
+	tfp_buf_init(&repaired, size <= SIZE_MAX / 3 ? size * 3 : SIZE_MAX);
+	tfp_utf8_repair(&repaired, text, size);
+	if (tfp_buf_failed(&repaired))
+		out->failed = true;
+	else
+		tfp_json_string(out, tfp_buf_text(&repaired), repaired.size);
+	tfp_buf_release(&repaired);
+}
+
 void tfp_json_string(struct tfp_buf *out, const char *text, size_t size)
 {
 	size_t from = 0;

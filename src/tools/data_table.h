@@ -74,7 +74,10 @@ void tfp_table_write_text(const struct tfp_table *t, struct tfp_buf *out, size_t
 /* A double as the peers print it: shortest digits that read back the same,
  * ".0" for whole numbers, exponent outside 1e-4..1e15. */
 void tfp_json_number(struct tfp_buf *out, double value);
+void tfp_json_integer(struct tfp_buf *out, int64_t value);
 /* A JSON string literal; text must be UTF-8. */
 void tfp_json_string(struct tfp_buf *out, const char *text, size_t size);
+/* The same for any bytes: repaired to UTF-8. */
+void tfp_json_text(struct tfp_buf *out, const char *text, size_t size);
 
 #endif

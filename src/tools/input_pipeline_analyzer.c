@@ -159,8 +159,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct tfp_run_summary run;
-	enum tfp_status status = tfp_run_summary(session, &run, err);
-	(void)query;
+	enum tfp_status status = tfp_run_summary(session, query, &run, err);
 	if (status == TFP_OK) {
 		core_table(&answer->tables[answer->table_count++], &run);
 		tfp_step_table(&answer->tables[answer->table_count++], &run);

@@ -410,6 +410,56 @@ static const struct tfp_column latency_columns[] = {
 	{"totalTimeMs", "Total latency (in ms)", TFP_CELL_NUMBER},
 };
 
+static int by_total(const void *a, const void *b)
+{
+	const struct tfp_request *x = a, *y = b;
+	if (x->total_ps != y->total_ps)
+		return x->total_ps < y->total_ps ? -1 : 1;
+	return (x->device_ps > y->device_ps) - (x->device_ps < y->device_ps);
+}
+
+static void add_latency(struct tfp_table *t, const char *label, double total_ps, double device_ps,
+			double communication_ps)
+{
+	tfp_table_add_text(t, label, strlen(label));
+	tfp_table_add_number(t, (total_ps - device_ps - communication_ps) / 1e9);
+	tfp_table_add_number(t, device_ps / 1e9);
+	tfp_table_add_number(t, communication_ps / 1e9);
+	tfp_table_add_number(t, total_ps / 1e9);
+}
+
+/* Programs that train serve nobody, though sessions may run in them. */
+static bool latency_table(struct tfp_table *t, const struct tfp_run_summary *run)
+{
+	static const struct {
+		const char *label;
+		double percent;
+	} rows[] = {{"50.0%", 50}, {"75.0%", 75}, {"90.0%", 90}, {"99.0%", 99}, {"99.9%", 99.9}};
+	size_t n = run->requests.count;
+	double total = 0, device = 0, communication = 0;
+	tfp_table_init(t, latency_columns, COUNT(latency_columns));
+	if (run->stats.is_training || n == 0)
+		return true;
+	struct tfp_request *sorted = tfp_reallocarray(NULL, n, sizeof(*sorted));
+	if (!sorted)
+		return false;
+	memcpy(sorted, run->requests.list, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_total);
+	for (size_t i = 0; i < n; i++) {
+		total += (double)sorted[i].total_ps / (double)n;
+		device += (double)sorted[i].device_ps / (double)n;
+		communication += (double)sorted[i].communication_ps / (double)n;
+	}
+	add_latency(t, "Avg", total, device, communication);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct tfp_request *r = &sorted[(size_t)(rows[i].percent / 100 * (double)n)];
+		add_latency(t, rows[i].label, (double)r->total_ps, (double)r->device_ps,
+			    (double)r->communication_ps);
+	}
+	tfp_free(sorted);
+	return true;
+}
+
 static bool write_tables(const struct tfp_run_summary *run, struct tfp_answer *answer)
 {
 	struct tfp_op_db framework_ops;
@@ -425,7 +475,7 @@ static bool write_tables(const struct tfp_run_summary *run, struct tfp_answer *a
 	tfp_step_table(&t[1], run);
 	environment_table(&t[2], run);
 	ok = recommendation_table(&t[3], run, &shares) && ok;
-	tfp_table_init(&t[4], latency_columns, COUNT(latency_columns));
+	ok = latency_table(&t[4], run) && ok;
 	tfp_table_init(&t[5], NULL, 0);
 	t[5].is_nothing = true;
 	tfp_diagnostics_table(&t[6], run, true);
@@ -437,8 +487,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct tfp_run_summary run;
-	enum tfp_status status = tfp_run_summary(session, &run, err);
-	(void)query;
+	enum tfp_status status = tfp_run_summary(session, query, &run, err);
 	if (status == TFP_OK && !write_tables(&run, answer))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the overview");
 	tfp_run_summary_release(&run);

@@ -2,7 +2,6 @@
  * Pod viewer: every step of every host beside the others
  * (docs/tools/pod_viewer.md). The answer is a document in protobuf's JSON form.
  */
-#include "base/utf8.h"
 #include "tools/step_table.h"
 #include "tools/tool.h"
 
@@ -11,16 +10,14 @@
 
 extern const struct tfp_tool tfp_pod_viewer;
 
+static void put_str(struct tfp_buf *out, struct tfp_str text)
+{
+	tfp_json_text(out, text.data, text.size);
+}
+
 static void put_text(struct tfp_buf *out, const char *text)
 {
-	struct tfp_buf repaired;
-	tfp_buf_init(&repaired, strlen(text) * 3 + 1);
-	tfp_utf8_repair(&repaired, text, strlen(text));
-	if (tfp_buf_failed(&repaired))
-		out->failed = true;
-	else
-		tfp_json_string(out, tfp_buf_text(&repaired), repaired.size);
-	tfp_buf_release(&repaired);
+	put_str(out, (struct tfp_str){text, strlen(text)});
 }
 
 /* A double as protobuf prints it: whole numbers without a point. */
@@ -96,6 +93,12 @@ static void put_document(struct tfp_buf *out, const struct tfp_run_summary *run)
 	/* Ours; readers of protobuf messages ignore fields that they do not know. */
 	if (run->steps.count == 0)
 		tfp_buf_puts(out, ",\"noSteps\":true");
+	if (run->steps.module_steps)
+		tfp_buf_printf(out, ",\"moduleSteps\":%" PRIu32, run->steps.module_steps);
+	if (run->steps.module.size) {
+		tfp_buf_puts(out, ",\"stepSource\":\"module\",\"stepModule\":");
+		put_str(out, run->steps.module);
+	}
 	tfp_buf_puts(out, ",\"diagnostics\":{\"info\":[],\"warnings\":[");
 	if (warning)
 		put_text(out, warning);
@@ -112,8 +115,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct tfp_run_summary run;
-	enum tfp_status status = tfp_run_summary(session, &run, err);
-	(void)query;
+	enum tfp_status status = tfp_run_summary(session, query, &run, err);
 	if (status == TFP_OK) {
 		put_document(&answer->json, &run);
 		if (tfp_buf_failed(&answer->json))

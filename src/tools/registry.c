@@ -6,12 +6,16 @@ extern const struct tfp_tool tfp_overview_page;
 extern const struct tfp_tool tfp_input_pipeline_analyzer;
 extern const struct tfp_tool tfp_framework_op_stats;
 extern const struct tfp_tool tfp_kernel_stats;
+extern const struct tfp_tool tfp_memory_profile;
 extern const struct tfp_tool tfp_pod_viewer;
+extern const struct tfp_tool tfp_tf_data_bottleneck_analysis;
+extern const struct tfp_tool tfp_trace_viewer;
 
 const struct tfp_tool *const tfp_tools[] = {
 	&tfp_overview_page,      &tfp_input_pipeline_analyzer,
-	&tfp_framework_op_stats, &tfp_kernel_stats,
-	&tfp_pod_viewer,
+	&tfp_framework_op_stats, &tfp_trace_viewer,
+	&tfp_kernel_stats,       &tfp_memory_profile,
+	&tfp_pod_viewer,         &tfp_tf_data_bottleneck_analysis,
 };
 const size_t tfp_tool_count = sizeof(tfp_tools) / sizeof(tfp_tools[0]);
 

@@ -1,11 +1,11 @@
 #include "tools/run_info.h"
 
-#include "analysis/hlo_modules.h"
 #include "analysis/run_env.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "tools/summary.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -508,7 +508,9 @@ enum tfp_status tfp_run_tools_json(struct tfp_run_info *info, const struct tfp_r
 	json_t *names = json_array();
 	for (size_t i = 0; i < tfp_tool_count; i++) {
 		if (!traits.unreadable && !tfp_tool_reason(tfp_tools[i], &traits))
-			json_array_append_new(names, json_string(tfp_tools[i]->name));
+			json_array_append_new(names, json_string(tfp_tools[i]->peer_name
+									 ? tfp_tools[i]->peer_name
+									 : tfp_tools[i]->name));
 	}
 	return write_json(names, json, err);
 }
@@ -549,19 +551,15 @@ struct opened {
 	const struct tfp_session *session;
 	struct tfp_capture **captures; /* NULL where the file is no capture */
 	struct tfp_error *errors;
-	size_t *broken_modules;
 };
 
 static void open_host(void *context, size_t i)
 {
 	struct opened *o = context;
-	const struct tfp_hlo_modules *modules;
 	tfp_error_init(&o->errors[i]);
 	if (tfp_capture_cache_get(o->session->cache, &o->session->hosts[i], &o->captures[i],
 				  &o->errors[i]) != TFP_OK)
 		o->captures[i] = NULL;
-	else if (tfp_hlo_modules_get(o->captures[i], NULL, &modules, NULL) == TFP_OK)
-		o->broken_modules[i] = modules->broken;
 }
 
 static void opened_release(struct opened *o)
@@ -570,7 +568,6 @@ static void opened_release(struct opened *o)
 		tfp_capture_unref(o->captures[i]);
 	tfp_free(o->captures);
 	tfp_free(o->errors);
-	tfp_free(o->broken_modules);
 }
 
 static enum tfp_status opened_init(struct opened *o, const struct tfp_session *session,
@@ -580,63 +577,13 @@ static enum tfp_status opened_init(struct opened *o, const struct tfp_session *s
 		.session = session,
 		.captures = tfp_calloc(session->host_count, sizeof(struct tfp_capture *)),
 		.errors = tfp_calloc(session->host_count, sizeof(*o->errors)),
-		.broken_modules = tfp_calloc(session->host_count, sizeof(*o->broken_modules)),
 	};
-	if (!o->captures || !o->errors || !o->broken_modules) {
+	if (!o->captures || !o->errors) {
 		opened_release(o);
 		return no_memory(err);
 	}
 	tfp_pool_for(session->pool, session->host_count, open_host, o);
 	return TFP_OK;
-}
-
-struct span {
-	int64_t from_ps, to_ps;
-	bool any;
-};
-
-static struct span plane_span(const struct tfp_plane *plane)
-{
-	struct span span = {0};
-	for (size_t i = 0; i < plane->line_count; i++) {
-		const struct tfp_line *line = &plane->lines[i];
-		if (line->event_count == 0 || line->event_count == line->aggregated)
-			continue;
-		int64_t from = tfp_event_start_ps(line, 0), length = 0, to;
-		for (size_t j = 0; j < line->event_count; j++) {
-			int64_t end;
-			if (__builtin_add_overflow(line->start_ps[j], line->duration_ps[j], &end))
-				end = INT64_MAX;
-			if (j == 0 || end > length)
-				length = end;
-		}
-		if (__builtin_sub_overflow(length, line->start_ps[0], &length) ||
-		    __builtin_add_overflow(from, length, &to))
-			to = INT64_MAX;
-		if (!span.any || from < span.from_ps)
-			span.from_ps = from;
-		if (!span.any || to > span.to_ps)
-			span.to_ps = to;
-		span.any = true;
-	}
-	return span;
-}
-
-static double span_ms(struct span span)
-{
-	return span.any ? ((double)span.to_ps - (double)span.from_ps) / 1e9 : 0;
-}
-
-/* The longest plane's, as planes need not share a clock. */
-static double capture_ms(const struct tfp_capture *capture)
-{
-	double longest = 0;
-	for (size_t i = 0; i < capture->plane_count; i++) {
-		double ms = span_ms(plane_span(&capture->planes[i]));
-		if (ms > longest)
-			longest = ms;
-	}
-	return longest;
 }
 
 /* What reading brought up, each in its turn. */
@@ -675,50 +622,50 @@ static struct tfp_str known_hint(struct tfp_str message)
 	return str("");
 }
 
-static void each_finding(const struct opened *o, void (*see)(void *context, struct finding finding),
-			 void *context)
+struct finding_list {
+	void (*see)(void *context, struct finding finding);
+	void *context;
+};
+
+/* Of a host whose capture could not be read. */
+static void see_failure(const struct finding_list *list, const char *host,
+			const struct tfp_error *error)
 {
-	for (size_t i = 0; i < o->session->host_count; i++) {
-		const struct tfp_capture *c = o->captures[i];
-		const char *host = o->session->hosts[i].host;
-		struct finding f = {TFP_ERROR, host, {"", 0}, {"", 0}, TFP_NO_OFFSET};
-		if (!c) {
-			f.message = str(o->errors[i].message);
-			f.hint = str(o->errors[i].hint);
-			f.offset = o->errors[i].offset;
-			see(context, f);
-			continue;
-		}
-		for (size_t j = 0; j < c->diagnostic_count; j++) {
-			const struct tfp_diagnostic *d = &c->diagnostics[j];
-			see(context, (struct finding){d->severity, host, str(d->message),
-						      str(d->hint), d->offset});
-		}
-		if (o->broken_modules[i]) {
-			char text[96];
-			int n = snprintf(text, sizeof(text),
-					 "%zu HLO modules of the capture could not be read",
-					 o->broken_modules[i]);
-			see(context,
-			    (struct finding){TFP_WARNING,
-					     host,
-					     {text, (size_t)n},
-					     str("their ops are shown under the names that "
-						 "the events have"),
-					     TFP_NO_OFFSET});
-		}
-		for (size_t j = 0; j < c->error_count; j++) {
-			f.message = c->errors[j];
-			f.hint = known_hint(f.message);
-			see(context, f);
-		}
-		f.severity = TFP_WARNING;
-		for (size_t j = 0; j < c->warning_count; j++) {
-			f.message = c->warnings[j];
-			f.hint = known_hint(f.message);
-			see(context, f);
-		}
+	list->see(list->context, (struct finding){TFP_ERROR, host, str(error->message),
+						  str(error->hint), error->offset});
+}
+
+static void see_texts(const struct finding_list *list, const char *host, enum tfp_severity severity,
+		      const struct tfp_str *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		list->see(list->context, (struct finding){severity, host, texts[i],
+							  known_hint(texts[i]), TFP_NO_OFFSET});
+}
+
+/* Of one whose summary has its brief. */
+static void see_findings(const struct finding_list *list, const char *host,
+			 const struct tfp_host_summary *summary)
+{
+	const struct tfp_capture_brief *brief = summary->brief;
+	for (size_t i = 0; i < brief->diagnostic_count; i++) {
+		const struct tfp_diagnostic *d = &brief->diagnostics[i];
+		list->see(list->context, (struct finding){d->severity, host, str(d->message),
+							  str(d->hint), d->offset});
 	}
+	if (brief->broken_modules) {
+		char text[96];
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " HLO modules of the capture could not be read",
+			 brief->broken_modules);
+		list->see(list->context,
+			  (struct finding){TFP_WARNING, host, str(text),
+					   str("their ops are shown under the names that the "
+					       "events have"),
+					   TFP_NO_OFFSET});
+	}
+	see_texts(list, host, TFP_ERROR, summary->errors, summary->error_count);
+	see_texts(list, host, TFP_WARNING, summary->warnings, summary->warning_count);
 }
 
 static const char *severity_word(enum tfp_severity severity)
@@ -739,30 +686,45 @@ static void add_finding_object(void *context, struct finding f)
 			  "offset", f.offset == TFP_NO_OFFSET ? json_null() : number(f.offset)));
 }
 
+struct diagnostics {
+	const struct tfp_session *session;
+	json_t *entries, *captures;
+};
+
+static enum tfp_status add_diagnostics(void *context, size_t place,
+				       const struct tfp_host_summary *summary,
+				       struct tfp_error *err)
+{
+	const struct diagnostics *d = context;
+	const struct tfp_capture_file *file = &d->session->hosts[place];
+	const struct finding_list list = {add_finding_object, d->entries};
+	if (!summary) {
+		see_failure(&list, file->host, err);
+		return TFP_OK;
+	}
+	const struct tfp_capture_brief *brief = summary->brief;
+	see_findings(&list, file->host, summary);
+	json_array_append_new(d->captures,
+			      json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "host", text(file->host),
+					"bytes", number(file->identity.bytes), "planes",
+					number(brief->planes), "lines", number(brief->lines),
+					"events", number(brief->events), "duration_ms",
+					brief->duration_ms));
+	return TFP_OK;
+}
+
 enum tfp_status tfp_diagnostics_json(const struct tfp_session *session, struct tfp_buf *json,
 				     struct tfp_error *err)
 {
-	struct opened o;
-	enum tfp_status status = opened_init(&o, session, err);
-	if (status != TFP_OK)
-		return status;
-	json_t *entries = json_array(), *captures = json_array();
-	each_finding(&o, add_finding_object, entries);
-	for (size_t i = 0; i < session->host_count; i++) {
-		const struct tfp_capture *c = o.captures[i];
-		if (c)
-			json_array_append_new(captures,
-					      json_pack("{s:o, s:o, s:o, s:o, s:o, s:f}", "host",
-							text(session->hosts[i].host), "bytes",
-							number(session->hosts[i].identity.bytes),
-							"planes", number(c->plane_count), "lines",
-							number(c->line_count), "events",
-							number(c->event_count), "duration_ms",
-							capture_ms(c)));
-	}
-	opened_release(&o);
-	return write_json(json_pack("{s:o, s:o}", "entries", entries, "captures", captures), json,
-			  err);
+	struct diagnostics d = {session, json_array(), json_array()};
+	enum tfp_status status =
+		tfp_session_summaries(session, TFP_SUMMARY_BRIEF, add_diagnostics, &d, err);
+	json_t *both = json_pack("{s:o, s:o}", "entries", d.entries, "captures", d.captures);
+	/* That no file can be read is an answer, too. */
+	if (status != TFP_NO_MEMORY)
+		return write_json(both, json, err);
+	json_decref(both);
+	return status;
 }
 
 /* ---- tables for the command line ---- */
@@ -877,7 +839,7 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 		const struct tfp_capture *c = o.captures[i];
 		for (size_t j = 0; c && j < c->plane_count; j++) {
 			const struct tfp_plane *plane = &c->planes[j];
-			struct span span = plane_span(plane);
+			struct tfp_plane_span span = tfp_plane_span(plane);
 			uint64_t events = 0;
 			for (size_t k = 0; k < plane->line_count; k++)
 				events += plane->lines[k].event_count;
@@ -893,10 +855,23 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 				tfp_table_add_number(planes, (double)span.from_ps / 1e9);
 			else
 				tfp_table_add_absent(planes);
-			tfp_table_add_number(planes, span_ms(span));
+			tfp_table_add_number(planes, tfp_plane_span_ms(span));
 		}
 	}
-	each_finding(&o, add_finding_row, findings);
+	const struct finding_list list = {add_finding_row, findings};
+	for (size_t i = 0; status == TFP_OK && i < session->host_count; i++) {
+		struct tfp_host_summary summary = {0};
+		const char *host = session->hosts[i].host;
+		if (!o.captures[i]) {
+			see_failure(&list, host, &o.errors[i]);
+			continue;
+		}
+		status = tfp_host_summary_get(&summary, o.captures[i], TFP_SUMMARY_BRIEF,
+					      session->pool, err);
+		if (status == TFP_OK)
+			see_findings(&list, host, &summary);
+		tfp_host_summary_release(&summary);
+	}
 	/* A single file that is no capture is an error, and no table. */
 	if (session->host_count == 1 && !o.captures[0]) {
 		status = o.errors[0].status;

@@ -1,6 +1,7 @@
 #include "tools/run_summary.h"
 
 #include "base/alloc.h"
+#include "tools/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ void tfp_run_summary_release(struct tfp_run_summary *summary)
 	tfp_op_stats_release(&summary->stats);
 	tfp_steps_release(&summary->steps);
 	tfp_functions_release(&summary->functions);
+	tfp_free(summary->requests.list);
 	tfp_free(summary->hostnames);
 	tfp_free(summary->errors);
 	tfp_free(summary->warnings);
@@ -47,23 +49,49 @@ static enum tfp_status no_memory(struct tfp_error *err)
 	return tfp_fail(err, TFP_NO_MEMORY, "no memory to combine hosts");
 }
 
-static enum tfp_status add_host(struct tfp_run_summary *s, struct tfp_capture *capture,
-				struct tfp_pool *pool, size_t h, struct tfp_steps *steps,
+static enum tfp_status read_source(const struct tfp_query *query, unsigned *part,
+				   struct tfp_error *err)
+{
+	const char *source = tfp_query_get(query, "step_source");
+	bool by_module = source && strcmp(source, "module") == 0;
+	*part = by_module ? TFP_SUMMARY_MODULE_STEPS : TFP_SUMMARY_STEPS;
+	if (by_module || !source || !source[0] || strcmp(source, "marked") == 0)
+		return TFP_OK;
+	tfp_fail(err, TFP_BAD_QUERY, "there is no step_source \"%s\"", source);
+	tfp_error_set_hint(err, "it is \"marked\" or \"module\"");
+	return TFP_BAD_QUERY;
+}
+
+static bool add_requests(struct tfp_requests *to, const struct tfp_requests *from)
+{
+	struct tfp_request *list =
+		tfp_reallocarray(to->list, to->count + from->count + 1, sizeof(*list));
+	if (!list)
+		return false;
+	if (from->count)
+		memcpy(list + to->count, from->list, from->count * sizeof(*list));
+	to->list = list;
+	to->count += from->count;
+	return true;
+}
+
+struct hosts {
+	struct tfp_run_summary *out;
+	struct tfp_steps *steps; /* by place; absent where a host could not be read */
+};
+
+static enum tfp_status add_host(void *context, size_t place, const struct tfp_host_summary *host,
 				struct tfp_error *err)
 {
-	const struct tfp_op_stats *stats;
-	const struct tfp_steps *own_steps;
-	const struct tfp_functions *functions;
-	const struct tfp_utilization *utilization;
-	enum tfp_status status = tfp_op_stats_get(capture, pool, &stats, err);
-	if (status == TFP_OK)
-		status = tfp_steps_get(capture, pool, &own_steps, err);
-	if (status == TFP_OK)
-		status = tfp_functions_get(capture, pool, &functions, err);
-	if (status == TFP_OK)
-		status = tfp_utilization_get(capture, pool, &utilization, err);
-	if (status == TFP_OK)
-		status = tfp_op_stats_merge(&s->stats, stats, (uint32_t)h, err);
+	struct hosts *hosts = context;
+	struct tfp_run_summary *s = hosts->out;
+	struct tfp_steps *steps = &hosts->steps[place];
+	if (!host)
+		return TFP_OK;
+	const struct tfp_utilization *utilization = host->utilization;
+	const char *name = host->op_stats->env.hostname;
+	enum tfp_status status =
+		tfp_op_stats_merge(&s->stats, host->op_stats, (uint32_t)place, err);
 	if (status != TFP_OK)
 		return status;
 	s->utilization.busy_ps += utilization->busy_ps;
@@ -72,15 +100,15 @@ static enum tfp_status add_host(struct tfp_run_summary *s, struct tfp_capture *c
 	s->utilization.hbm_percent += utilization->hbm_percent;
 	s->utilization.enqueue_ps += utilization->enqueue_ps;
 	s->utilization.enqueue_window_ps += utilization->enqueue_window_ps;
-	const char *hostname =
-		tfp_arena_strndup(&s->arena, stats->env.hostname, strlen(stats->env.hostname));
-	if (!hostname || !tfp_functions_merge(&s->functions, functions) ||
-	    !tfp_steps_copy(steps, own_steps) ||
-	    !add_texts(s, &s->errors, &s->error_count, capture->errors, capture->error_count) ||
-	    !add_texts(s, &s->warnings, &s->warning_count, capture->warnings,
-		       capture->warning_count))
+	const char *hostname = tfp_arena_strndup(&s->arena, name, strlen(name));
+	if (!hostname || !add_requests(&s->requests, host->requests) ||
+	    !tfp_functions_merge(&s->functions, host->functions) ||
+	    !tfp_steps_copy(steps, host->steps) ||
+	    !add_texts(s, &s->errors, &s->error_count, host->errors, host->error_count) ||
+	    !add_texts(s, &s->warnings, &s->warning_count, host->warnings, host->warning_count))
 		return no_memory(err);
-	s->hostnames[h] = hostname;
+	steps->absent = false;
+	s->hostnames[place] = hostname;
 	s->captures++;
 	return TFP_OK;
 }
@@ -121,30 +149,31 @@ static void conclude(struct tfp_run_summary *s)
 		qsort(s->warnings, s->warning_count, sizeof(*s->warnings), by_text);
 }
 
-enum tfp_status tfp_run_summary(const struct tfp_session *session, struct tfp_run_summary *out,
-				struct tfp_error *err)
+enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
+				struct tfp_run_summary *out, struct tfp_error *err)
 {
-	enum tfp_status status = TFP_OK;
+	unsigned steps_part;
 	*out = (struct tfp_run_summary){0};
 	tfp_op_stats_init(&out->stats);
 	tfp_steps_init(&out->steps);
 	tfp_functions_init(&out->functions);
 	tfp_arena_init(&out->arena, SIZE_MAX);
+	enum tfp_status status = read_source(query, &steps_part, err);
+	if (status != TFP_OK)
+		return status;
 	out->hostnames = tfp_calloc(session->host_count + 1, sizeof(*out->hostnames));
 	struct tfp_steps *steps = tfp_calloc(session->host_count + 1, sizeof(*steps));
 	if (!out->hostnames || !steps)
 		status = no_memory(err);
-	for (size_t h = 0; h < session->host_count && status != TFP_NO_MEMORY; h++) {
-		struct tfp_capture *capture;
+	for (size_t h = 0; steps && h < session->host_count; h++) {
 		tfp_steps_init(&steps[h]);
-		status = tfp_capture_cache_get(session->cache, &session->hosts[h], &capture, err);
-		if (status == TFP_OK) {
-			status = add_host(out, capture, session->pool, h, &steps[h], err);
-			tfp_capture_unref(capture);
-		}
-		steps[h].absent = status != TFP_OK;
+		steps[h].absent = true;
 	}
-	if (out->captures && status != TFP_NO_MEMORY)
+	struct hosts hosts = {out, steps};
+	if (status == TFP_OK)
+		status = tfp_session_summaries(session, TFP_SUMMARY_OPS | steps_part, add_host,
+					       &hosts, err);
+	if (status == TFP_OK)
 		status = tfp_steps_combine(steps, session->host_count, &out->steps, err);
 	if (status == TFP_OK) {
 		out->host_count = different_names(out->hostnames, session->host_count);

@@ -8,15 +8,18 @@
 #include "analysis/bottleneck.h"
 #include "analysis/input_ops.h"
 #include "analysis/op_stats.h"
+#include "analysis/requests.h"
 #include "analysis/steps.h"
 #include "analysis/tf_functions.h"
 #include "analysis/utilization.h"
 #include "tools/session.h"
+#include "tools/tool.h"
 
 struct tfp_run_summary {
 	struct tfp_op_stats stats;
 	struct tfp_steps steps;
 	struct tfp_functions functions;
+	struct tfp_requests requests;       /* of all hosts */
 	struct tfp_utilization utilization; /* percentages: averages over hosts */
 	struct tfp_input_times input;
 	struct tfp_step_totals totals;
@@ -31,10 +34,12 @@ struct tfp_run_summary {
 	struct tfp_arena arena;
 };
 
-/* out is released by the caller in any case. Files that cannot be read are left out
- * unless they are all, as tfp_session_summary does. */
-enum tfp_status tfp_run_summary(const struct tfp_session *session, struct tfp_run_summary *out,
-				struct tfp_error *err) TFP_CHECK;
+/* query: step_source=module takes executions of an XLA module for steps; without it, or as
+ * `marked`, steps are what was marked as such. TFP_BAD_QUERY for anything else.
+ * out is released by the caller in any case. Files that cannot be read are left out
+ * unless they are all, as tfp_session_summaries does. */
+enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
+				struct tfp_run_summary *out, struct tfp_error *err) TFP_CHECK;
 void tfp_run_summary_release(struct tfp_run_summary *summary);
 
 #endif

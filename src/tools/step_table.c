@@ -1,6 +1,7 @@
 #include "tools/step_table.h"
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -41,6 +42,23 @@ static void set_step_times(struct tfp_table *t, const struct tfp_run_summary *ru
 	tfp_set_property(t, "steptime_ms_maximum", "%.1f", all.maximum);
 }
 
+/* Steps that stand in for marked ones, or could. */
+static void set_source(struct tfp_table *t, const struct tfp_steps *steps)
+{
+	struct tfp_buf name;
+	if (steps->module_steps)
+		tfp_set_property(t, "module_steps", "%" PRIu32, steps->module_steps);
+	if (steps->module.size == 0)
+		return;
+	tfp_buf_init(&name, (size_t)1 << 16);
+	tfp_utf8_repair(&name, steps->module.data,
+			steps->module.size < 10000 ? steps->module.size : 10000);
+	tfp_table_set_property(t, "step_source", "module");
+	tfp_table_set_property(t, "step_module", tfp_buf_text(&name));
+	t->failed |= tfp_buf_failed(&name);
+	tfp_buf_release(&name);
+}
+
 static void set_verdicts(struct tfp_table *t, const struct tfp_run_summary *run)
 {
 	const struct tfp_bottleneck *b = &run->bottleneck;
@@ -49,6 +67,7 @@ static void set_verdicts(struct tfp_table *t, const struct tfp_run_summary *run)
 	tfp_set_property(t, "steps_total", "%zu", run->steps.count);
 	if (run->steps.count == 0)
 		tfp_table_set_property(t, "no_steps", "true");
+	set_source(t, &run->steps);
 }
 
 /* ---- GPU and CPU ---- */

@@ -68,7 +68,7 @@ enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tf
 {
 	if (failed(answer))
 		return no_memory(err);
-	if (answer->table_count == 0) {
+	if (answer->table_count == 0 || answer->json.size) {
 		tfp_buf_add(out, answer->json.data, answer->json.size);
 	} else {
 		for (size_t i = 0; i < answer->table_count; i++) {
@@ -91,6 +91,19 @@ enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp
 		return tfp_fail(err, TFP_BAD_QUERY, "this tool has no table to write as CSV");
 	tfp_table_write_csv(&answer->tables[0], out);
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
+}
+
+enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_answer *answer,
+				struct tfp_error *err)
+{
+	if (session->host_count > 1 && !(tool->scope & TFP_HOSTS_ALL)) {
+		tfp_fail(err, TFP_BAD_QUERY, "%s shows one host at a time", tool->name);
+		tfp_error_set_hint(err, "name one as host, for example \"%s\"",
+				   session->hosts[0].host);
+		return TFP_BAD_QUERY;
+	}
+	return tool->render(session, query, answer, err);
 }
 
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)

@@ -32,12 +32,13 @@ enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *k
 				    uint64_t fallback, uint64_t *value,
 				    struct tfp_error *err) TFP_CHECK;
 
-/* What a tool answers. Exactly one of the two: tables, or JSON text ready made. */
+/* What a tool answers: tables, or JSON text ready made, or both: then the tables are for who
+ * wants CSV or text. */
 struct tfp_answer {
 	struct tfp_table tables[8];
 	size_t table_count;
-	bool bare; /* one table written as an object, not as an array of one */
-	struct tfp_buf json;
+	bool bare;           /* one table written as an object, not as an array of one */
+	struct tfp_buf json; /* empty: the tables are the document */
 };
 
 void tfp_answer_init(struct tfp_answer *answer);
@@ -67,11 +68,14 @@ struct tfp_tool {
 	const char *title;      /* "Kernel stats" */
 	const char *summary;    /* a sentence */
 	enum tfp_host_scope scope;
+	bool takes_hosts; /* several hosts of a run may be chosen by name */
+	/* The name under which XProf's clients know it (/run_tools); NULL: the same. */
+	const char *peer_name;
 	/* NULL when the tool has something to show for such a run, else why
 	 * not, as a sentence for the user. */
 	const char *(*reason)(const struct tfp_run_traits *traits);
-	/* answer is initialised; what was added to it is released by the caller
-	 * in any case. */
+	/* Called by tfp_tool_render. answer is initialised; what was added to it is released by the
+	 * caller in any case. */
 	enum tfp_status (*render)(const struct tfp_session *session, const struct tfp_query *query,
 				  struct tfp_answer *answer, struct tfp_error *err);
 	/* Writes /instances's JSON for one row of the tool's table (docs/api.md);
@@ -84,6 +88,11 @@ struct tfp_tool {
 /* In the order of the page's navigation. */
 extern const struct tfp_tool *const tfp_tools[];
 extern const size_t tfp_tool_count;
+
+/* Renders, unless the session has more hosts than the tool shows at a time (TFP_BAD_QUERY). */
+enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_answer *answer,
+				struct tfp_error *err) TFP_CHECK;
 
 /* Why the tool has nothing to show, or NULL. A run that cannot be read is no reason:
  * asked, the tool answers with the error. */

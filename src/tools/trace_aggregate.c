@@ -1,0 +1,409 @@
+/* /trace_viewer/aggregate: what the events of some tracks in a stretch of time sum up to, by
+ * name. */
+#include "base/alloc.h"
+#include "base/str_map.h"
+#include "tools/trace_hits.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define LIMIT     1000u
+#define LIMIT_MAX 100000u
+/* Events that one thread takes at a time. */
+#define PIECE ((uint32_t)1 << 18)
+
+/* Times are cut at the ends of the range. Sums are wide: a damaged file has long events. */
+struct sums {
+	uint64_t count;
+	__int128 total_ps, self_ps;
+	int64_t min_ps, max_ps;
+};
+
+static void add_time(struct sums *s, int64_t time_ps)
+{
+	if (s->count == 0 || time_ps < s->min_ps)
+		s->min_ps = time_ps;
+	if (s->count == 0 || time_ps > s->max_ps)
+		s->max_ps = time_ps;
+	s->count++;
+	s->total_ps += time_ps;
+	s->self_ps += time_ps;
+}
+
+static void add_sums(struct sums *to, const struct sums *from)
+{
+	if (from->count && (to->count == 0 || from->min_ps < to->min_ps))
+		to->min_ps = from->min_ps;
+	if (from->count && (to->count == 0 || from->max_ps > to->max_ps))
+		to->max_ps = from->max_ps;
+	to->count += from->count;
+	to->total_ps += from->total_ps;
+	to->self_ps += from->self_ps;
+}
+
+/* ---- one piece of a track ---- */
+
+/* Sums by metadata; no more than there are events in a piece. */
+struct table {
+	struct table_slot {
+		uint32_t meta; /* + 1; 0: free */
+		struct sums sums;
+	} * slots;
+	size_t room, count;
+};
+
+static struct table_slot *find_slot(struct table_slot *slots, size_t room, uint32_t meta)
+{
+	size_t at = (meta * UINT32_C(2654435761)) & (room - 1);
+	while (slots[at].meta && slots[at].meta != meta + 1)
+		at = (at + 1) & (room - 1);
+	return &slots[at];
+}
+
+static struct sums *sums_of(struct table *t, uint32_t meta)
+{
+	if (t->count * 2 >= t->room) {
+		size_t room = t->room ? t->room * 2 : 256;
+		struct table_slot *slots = tfp_calloc(room, sizeof(*slots));
+		if (!slots)
+			return NULL;
+		for (size_t i = 0; i < t->room; i++) {
+			if (t->slots[i].meta)
+				*find_slot(slots, room, t->slots[i].meta - 1) = t->slots[i];
+		}
+		tfp_free(t->slots);
+		t->slots = slots;
+		t->room = room;
+	}
+	struct table_slot *slot = find_slot(t->slots, t->room, meta);
+	if (!slot->meta) {
+		slot->meta = meta + 1;
+		t->count++;
+	}
+	return &slot->sums;
+}
+
+struct piece {
+	const struct tfp_trace_track *track;
+	const uint8_t *shown;
+	uint32_t from, to;  /* events */
+	bool counts_before; /* also what began before the range and reaches into it */
+	struct table table;
+};
+
+struct open {
+	uint32_t *events;
+	size_t count, room;
+};
+
+static bool push(struct open *o, uint32_t event)
+{
+	if (o->count == o->room) {
+		size_t room = o->room ? o->room * 2 : 64;
+		uint32_t *events = tfp_reallocarray(o->events, room, sizeof(*events));
+		if (!events)
+			return false;
+		o->events = events;
+		o->room = room;
+	}
+	o->events[o->count++] = event;
+	return true;
+}
+
+struct aggregate {
+	struct piece *pieces;
+	size_t piece_count;
+	int64_t from_ps, to_ps; /* by the trace's time */
+	atomic_bool no_memory;
+};
+
+static int64_t end_of(const struct tfp_line *line, uint32_t event)
+{
+	return line->start_ps[event] + line->duration_ps[event];
+}
+
+/* The part of an event that lies in the range. */
+static int64_t time_of(const struct aggregate *a, const struct tfp_trace_track *t, uint32_t event)
+{
+	int64_t start = tfp_trace_start_ps(t, event);
+	int64_t end = start + t->track->line->duration_ps[event];
+	start = start < a->from_ps ? a->from_ps : start;
+	end = end > a->to_ps ? a->to_ps : end;
+	return end > start ? end - start : 0;
+}
+
+/* The event becomes the innermost open one; parent: what is open around it. */
+static bool open_event(struct open *o, const struct tfp_line *line, uint32_t event,
+		       uint32_t *parent)
+{
+	int64_t end = end_of(line, event);
+	while (o->count && end_of(line, o->events[o->count - 1]) < end)
+		o->count--;
+	*parent = o->count ? o->events[o->count - 1] : TFP_NO_EVENT;
+	return push(o, event);
+}
+
+static bool add_event(const struct aggregate *a, struct piece *p, struct open *o, uint32_t event,
+		      bool counts)
+{
+	const struct tfp_line *line = p->track->track->line;
+	uint32_t parent;
+	struct sums *sums;
+	if (!open_event(o, line, event, &parent))
+		return false;
+	if (!counts)
+		return true;
+	int64_t time = time_of(a, p->track, event);
+	if (!(sums = sums_of(&p->table, line->meta[event])))
+		return false;
+	add_time(sums, time);
+	if (parent == TFP_NO_EVENT)
+		return true;
+	if (!(sums = sums_of(&p->table, line->meta[parent])))
+		return false;
+	sums->self_ps -= time;
+	return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Events before the piece that reach to its begin: the last of each lane. */
+static bool add_open(const struct aggregate *a, struct piece *p, struct open *o)
+{
+	const struct tfp_timeline_track *t = p->track->timeline;
+	const struct tfp_line *line = p->track->track->line;
+	uint32_t reaching[TFP_TIMELINE_LANES];
+	size_t count = 0;
+	int64_t begin =
+		p->counts_before ? a->from_ps - p->track->shift_ps : line->start_ps[p->from];
+	for (uint32_t lane = 0; lane < t->lane_count; lane++) {
+		uint32_t low = 0, high = t->lanes[lane].count;
+		if (t->overflows && lane + 1 == t->lane_count)
+			break;
+		while (low < high) {
+			uint32_t middle = low + (high - low) / 2;
+			if (tfp_lane_event(t, lane, middle) < p->from)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low > 0 && end_of(line, tfp_lane_event(t, lane, low - 1)) > begin)
+			reaching[count++] = tfp_lane_event(t, lane, low - 1);
+	}
+	qsort(reaching, count, sizeof(*reaching), by_number);
+	for (size_t i = 0; i < count; i++) {
+		if (!add_event(a, p, o, reaching[i], p->counts_before))
+			return false;
+	}
+	return true;
+}
+
+static void run_piece(void *context, size_t index)
+{
+	struct aggregate *a = context;
+	struct piece *p = &a->pieces[index];
+	const struct tfp_line *line = p->track->track->line;
+	struct open o = {0};
+	bool ok = add_open(a, p, &o);
+	for (uint32_t e = p->from; ok && e < p->to; e++) {
+		if (p->shown[line->meta[e]])
+			ok = add_event(a, p, &o, e, true);
+	}
+	if (!ok)
+		atomic_store(&a->no_memory, true);
+	tfp_free(o.events);
+}
+
+/* ---- by name ---- */
+
+struct row {
+	struct tfp_str name;
+	uint8_t category;
+	struct sums sums;
+};
+
+struct rows {
+	struct tfp_str_map names[TFP_STEP_CATEGORY_COUNT];
+	struct row *list;
+	size_t count, room;
+};
+
+static bool add_row(struct rows *r, const struct tfp_trace_track *t, uint32_t meta,
+		    const struct sums *sums)
+{
+	struct tfp_str name = tfp_trace_meta_name(t, meta);
+	unsigned category = tfp_event_category(t->host->categories, t->index, meta);
+	if (r->count == r->room) {
+		size_t room = r->room ? r->room * 2 : 256;
+		struct row *list = tfp_reallocarray(r->list, room, sizeof(*list));
+		if (!list)
+			return false;
+		r->list = list;
+		r->room = room;
+	}
+	uint32_t at = tfp_str_map_add(&r->names[category], name.size ? name.data : "", name.size,
+				      (uint32_t)r->count);
+	if (at == TFP_STR_MAP_NONE)
+		return false;
+	if (at == r->count)
+		r->list[r->count++] = (struct row){name, (uint8_t)category, {0}};
+	add_sums(&r->list[at].sums, sums);
+	return true;
+}
+
+/* Takes what a piece has found, and its memory. */
+static bool take_piece(struct rows *r, struct piece *p)
+{
+	bool ok = true;
+	for (size_t i = 0; ok && i < p->table.room; i++) {
+		if (p->table.slots[i].meta)
+			ok = add_row(r, p->track, p->table.slots[i].meta - 1,
+				     &p->table.slots[i].sums);
+	}
+	tfp_free(p->table.slots);
+	p->table = (struct table){0};
+	return ok;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	if (x->sums.total_ps != y->sums.total_ps)
+		return x->sums.total_ps < y->sums.total_ps ? 1 : -1;
+	int order = tfp_str_compare(x->name, y->name);
+	return order ? order : (int)x->category - (int)y->category;
+}
+
+/* ---- all ---- */
+
+/* Pieces are run some at a time, so that what they have found need not all be kept. */
+static bool run(struct aggregate *a, struct rows *rows, struct tfp_pool *pool)
+{
+	struct piece *pieces = a->pieces;
+	size_t count = a->piece_count, at_a_time = 2 * (size_t)tfp_pool_threads(pool) + 2;
+	bool ok = true;
+	for (size_t i = 0; ok && i < count; i += at_a_time) {
+		size_t n = count - i < at_a_time ? count - i : at_a_time;
+		a->pieces = pieces + i;
+		tfp_pool_for(pool, n, run_piece, a);
+		for (size_t k = 0; k < n; k++)
+			ok &= take_piece(rows, &pieces[i + k]);
+		ok = ok && !atomic_load(&a->no_memory);
+	}
+	a->pieces = pieces;
+	return ok;
+}
+
+static bool cut_into_pieces(struct aggregate *a, const struct tfp_trace_track *tracks, size_t count,
+			    struct tfp_hit_masks *masks)
+{
+	size_t n = 0;
+	for (int filling = 0; filling < 2; filling++) {
+		if (filling && !(a->pieces = tfp_calloc(n, sizeof(*a->pieces))))
+			return false;
+		n = 0;
+		for (size_t i = 0; i < count; i++) {
+			const struct tfp_trace_track *t = &tracks[i];
+			uint32_t from = tfp_hits_find(t, a->from_ps);
+			uint32_t to = tfp_hits_find(t, a->to_ps);
+			const struct tfp_plane *plane = t->track->plane;
+			bool is_new, first = true;
+			if (t->track->kind == TFP_TRACK_COUNTER)
+				continue;
+			uint8_t *shown = tfp_hit_masks_get(masks, plane, &is_new);
+			if (!shown)
+				return false;
+			for (size_t m = 0; is_new && m < plane->event_meta_count; m++)
+				shown[m] = !tfp_event_name_is_internal(plane->event_metas[m].name);
+			for (; first || from < to; first = false) {
+				uint32_t end = to - from > PIECE ? from + PIECE : to;
+				if (filling)
+					a->pieces[n] =
+						(struct piece){t, shown, from, end, first, {0}};
+				n++;
+				from = end;
+			}
+		}
+	}
+	a->piece_count = n;
+	return true;
+}
+
+static int64_t narrow(__int128 value)
+{
+	return value < 0 ? 0 : value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static void put_rows(const struct aggregate *a, struct rows *r, uint64_t limit, struct tfp_buf *out)
+{
+	uint64_t events = 0;
+	for (size_t i = 0; i < r->count; i++)
+		events += r->list[i].sums.count;
+	if (r->count)
+		qsort(r->list, r->count, sizeof(*r->list), by_total);
+	tfp_buf_printf(out,
+		       "{\"from_ps\":%" PRId64 ",\"to_ps\":%" PRId64 ",\"events\":%" PRIu64
+		       ",\"rows_total\":%zu,\"rows\":[",
+		       a->from_ps, a->to_ps, events, r->count);
+	for (size_t i = 0; i < r->count && i < limit; i++) {
+		const struct row *row = &r->list[i];
+		tfp_buf_puts(out, i ? ",{\"name\":" : "{\"name\":");
+		tfp_json_text(out, row->name.data, row->name.size);
+		tfp_buf_printf(out,
+			       ",\"category\":%u,\"count\":%" PRIu64 ",\"total_ps\":%" PRId64
+			       ",\"self_ps\":%" PRId64 ",\"min_ps\":%" PRId64 ",\"max_ps\":%" PRId64
+			       "}",
+			       row->category, row->sums.count, narrow(row->sums.total_ps),
+			       narrow(row->sums.self_ps), row->sums.min_ps, row->sums.max_ps);
+	}
+	tfp_buf_puts(out, "]}");
+}
+
+static enum tfp_status answer(struct aggregate *a, const struct tfp_trace_track *tracks,
+			      size_t count, uint64_t limit, struct tfp_pool *pool,
+			      struct tfp_buf *out, struct tfp_error *err)
+{
+	struct tfp_hit_masks masks = {0};
+	struct rows rows = {0};
+	bool ok = cut_into_pieces(a, tracks, count, &masks) && run(a, &rows, pool);
+	if (ok)
+		put_rows(a, &rows, limit, out);
+	for (size_t i = 0; a->pieces && i < a->piece_count; i++)
+		tfp_free(a->pieces[i].table.slots);
+	tfp_free(a->pieces);
+	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++)
+		tfp_str_map_release(&rows.names[c]);
+	tfp_free(rows.list);
+	tfp_hit_masks_release(&masks);
+	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for sums of events");
+}
+
+enum tfp_status tfp_trace_aggregate_json(const struct tfp_session *session,
+					 const struct tfp_query *query, struct tfp_buf *json,
+					 struct tfp_error *err)
+{
+	struct tfp_trace trace;
+	struct aggregate a = {0};
+	struct tfp_trace_track *tracks = NULL;
+	size_t count = 0;
+	uint64_t limit = 0;
+	enum tfp_status status = tfp_trace_open(session, &trace, err);
+	if (status == TFP_OK)
+		status = tfp_query_get_count(query, "limit", LIMIT, &limit, err);
+	if (status == TFP_OK && limit > LIMIT_MAX)
+		status = tfp_fail(err, TFP_BAD_QUERY, "parameter limit: at most %u", LIMIT_MAX);
+	if (status == TFP_OK)
+		status = tfp_trace_range(&trace, query, &a.from_ps, &a.to_ps, err);
+	if (status == TFP_OK)
+		status = tfp_trace_tracks(&trace, query, SIZE_MAX, &tracks, &count, err);
+	if (status == TFP_OK)
+		status = answer(&a, tracks, count, limit, session->pool, json, err);
+	tfp_free(tracks);
+	tfp_trace_release(&trace);
+	return status;
+}

@@ -1,0 +1,374 @@
+#include "tools/trace_source.h"
+
+#include "analysis/derived_lines.h"
+#include "analysis/schema.h"
+#include "base/alloc.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+enum { FLOW, GROUP_ID, IS_ASYNC, STEP_NAME, IS_EAGER, WANTED };
+static const char *const special[WANTED] = {
+	[FLOW] = "flow",           [GROUP_ID] = "group_id", [IS_ASYNC] = "_a",
+	[STEP_NAME] = "step_name", [IS_EAGER] = "is_eager",
+};
+
+/* What is asked for every event, by number of its metadata. */
+struct tfp_trace_plane {
+	struct tfp_schema schema;
+	uint8_t *hidden_events; /* by event metadata */
+	uint8_t *hidden_stats;  /* by stat metadata */
+};
+
+static enum tfp_status prepare(struct tfp_trace_plane **out, const struct tfp_capture *capture,
+			       struct tfp_error *err)
+{
+	struct tfp_trace_plane *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
+	*out = planes;
+	if (!planes)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		const struct tfp_plane *plane = &capture->planes[p];
+		enum tfp_status status =
+			tfp_schema_init(&planes[p].schema, plane, special, WANTED, err);
+		if (status != TFP_OK)
+			return status;
+		planes[p].hidden_events = tfp_calloc(plane->event_meta_count, 1);
+		planes[p].hidden_stats = tfp_calloc(plane->stat_meta_count, 1);
+		if (!planes[p].hidden_events || !planes[p].hidden_stats)
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+		for (size_t m = 0; m < plane->event_meta_count; m++)
+			planes[p].hidden_events[m] =
+				tfp_event_name_is_internal(plane->event_metas[m].name);
+		for (size_t m = 0; m < plane->stat_meta_count; m++)
+			planes[p].hidden_stats[m] =
+				tfp_stat_name_is_internal(plane->stat_metas[m].name);
+	}
+	return TFP_OK;
+}
+
+static void release_planes(struct tfp_trace_plane *planes, const struct tfp_capture *capture)
+{
+	for (size_t p = 0; planes && p < capture->plane_count; p++) {
+		tfp_schema_release(&planes[p].schema);
+		tfp_free(planes[p].hidden_events);
+		tfp_free(planes[p].hidden_stats);
+	}
+	tfp_free(planes);
+}
+
+void tfp_trace_source_release(struct tfp_trace_source *host)
+{
+	if (host->file) {
+		release_planes(host->planes[0], host->file);
+		if (host->derived)
+			release_planes(host->planes[1], host->derived);
+	}
+	tfp_capture_unref(host->file);
+	*host = (struct tfp_trace_source){0};
+}
+
+enum tfp_status tfp_trace_source_open(struct tfp_trace_source *host,
+				      const struct tfp_session *session, size_t i,
+				      struct tfp_error *err)
+{
+	const struct tfp_capture_file *file = &session->hosts[i];
+	struct tfp_pool *pool = session->pool;
+	*host = (struct tfp_trace_source){.name = file->host};
+	while (host->index < session->run->host_count &&
+	       strcmp(session->run->hosts[host->index].host, file->host) != 0)
+		host->index++;
+	enum tfp_status status = tfp_capture_cache_get(session->cache, file, &host->file, err);
+	if (status == TFP_OK)
+		status = tfp_derived_lines_get(host->file, pool, &host->derived, err);
+	if (status == TFP_OK)
+		status = tfp_tracks_get(host->file, pool, &host->tracks, err);
+	if (status == TFP_OK)
+		status = tfp_flows_get(host->file, pool, &host->flows, err);
+	if (status == TFP_OK)
+		status = tfp_groups_get(host->file, pool, &host->groups, err);
+	if (status == TFP_OK)
+		status = prepare(&host->planes[0], host->file, err);
+	if (status == TFP_OK)
+		status = prepare(&host->planes[1], host->derived, err);
+	for (uint32_t p = 0; status == TFP_OK && p < host->tracks->process_count; p++)
+		host->is_tpu |= tfp_str_starts(host->tracks->processes[p].name, "/device:TPU:");
+	if (status != TFP_OK)
+		tfp_trace_source_release(host);
+	return status;
+}
+
+uint32_t tfp_trace_row(const struct tfp_trace_source *host, const struct tfp_track *track)
+{
+	int64_t display = tfp_derived_row_of(host->derived, track->plane, track->line);
+	return display ? (uint32_t)display : track->tid;
+}
+
+static bool is_derived(const struct tfp_trace_source *host, const struct tfp_track *track)
+{
+	return track->capture == host->derived;
+}
+
+static const struct tfp_trace_plane *tables(const struct tfp_trace_source *host,
+					    const struct tfp_track *track)
+{
+	return &host->planes[is_derived(host, track)][track->plane_index];
+}
+
+/* ---- an event ---- */
+
+static void unpack_flow(struct tfp_trace_event *event, uint64_t value)
+{
+	event->has_flow = event->flow_in_file = true;
+	event->direction = (uint8_t)(value & 3);
+	event->flow_id = value >> 2 & ((UINT64_C(1) << 56) - 1);
+	event->category = (uint8_t)(value >> 58);
+}
+
+static void see_special(const struct tfp_plane *plane, const struct tfp_trace_plane *t,
+			struct tfp_stat_iter it, struct tfp_trace_event *event)
+{
+	struct tfp_stat stat;
+	struct tfp_str name;
+	int64_t number;
+	while (tfp_stat_next(&it, &stat)) {
+		switch (tfp_schema_of(&t->schema, &stat)) {
+		case FLOW:
+			if (tfp_stat_int(&stat, &number))
+				unpack_flow(event, (uint64_t)number);
+			break;
+		case GROUP_ID:
+			if (tfp_stat_int(&stat, &number) && number >= 0 && number <= INT32_MAX)
+				event->group = (int32_t)number;
+			break;
+		case IS_ASYNC:
+			/* The peers ask whether it is there, not what it says. */
+			event->is_async |= tfp_stat_int(&stat, &number);
+			break;
+		case STEP_NAME:
+			if (tfp_stat_text(plane, &stat, &name) && name.size) {
+				event->name = name;
+				event->made_step_name = false;
+			}
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* What the file does not say and was found out. */
+static void add_findings(const struct tfp_trace_source *host, const struct tfp_track *track,
+			 size_t i, struct tfp_trace_event *event)
+{
+	const struct tfp_groups *groups = host->groups;
+	if (!groups->from_file) {
+		event->group = tfp_group_of(groups, track->plane_index, track->line_index, i);
+		event->eager = tfp_eager_of(groups, track->plane_index, track->line_index, i);
+		if (event->group != TFP_NO_GROUP && groups->groups[event->group].name.size &&
+		    tfp_event_is_named(groups, track->plane_index, track->line_index, i)) {
+			event->name = groups->groups[event->group].name;
+			event->made_step_name = true;
+		}
+	}
+	if (event->has_flow)
+		return;
+	size_t count;
+	const struct tfp_flow_end *ends = tfp_flows_of_event(
+		host->flows, false, track->plane_index, track->line_index, (uint32_t)i, &count);
+	if (count) {
+		event->has_flow = true;
+		event->flow_id = ends[count - 1].id;
+		event->direction = ends[count - 1].direction;
+		event->category = ends[count - 1].category;
+	}
+}
+
+bool tfp_trace_event_read(const struct tfp_trace_source *host, const struct tfp_track *track,
+			  size_t i, struct tfp_trace_event *event)
+{
+	const struct tfp_trace_plane *t = tables(host, track);
+	const struct tfp_line *line = track->line;
+	const struct tfp_event_meta *meta = tfp_event_meta(track->plane, line, i);
+	const struct tfp_str none = {"", 0};
+	if (t->hidden_events[line->meta[i]])
+		return false;
+	*event = (struct tfp_trace_event){
+		.name = meta->display_name.size ? meta->display_name : meta->name,
+		.long_name = meta->display_name.size ? meta->name : none,
+		.start_ps = tfp_event_start_ps(line, i),
+		.duration_ps = line->duration_ps[i],
+		.group = TFP_NO_GROUP,
+	};
+	see_special(track->plane, t, tfp_event_meta_stats(meta), event);
+	see_special(track->plane, t, tfp_event_stats(line, i), event);
+	if (!is_derived(host, track))
+		add_findings(host, track, i, event);
+	return true;
+}
+
+/* ---- its arguments ---- */
+
+struct walk {
+	const struct tfp_plane *plane;
+	const struct tfp_trace_plane *tables;
+	void (*see)(void *context, const struct tfp_trace_arg *arg);
+	void *context;
+};
+
+static void see_stats(const struct walk *w, struct tfp_stat_iter it)
+{
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		uint32_t index = tfp_id_map_find(&w->plane->stat_meta_ids, stat.metadata_id);
+		int which = tfp_schema_of(&w->tables->schema, &stat);
+		bool number = stat.kind == TFP_STAT_INT || stat.kind == TFP_STAT_UINT;
+		struct tfp_trace_arg arg = {.name = w->plane->stat_metas[index].name};
+		if (w->tables->hidden_stats[index] ||
+		    (number && (which == FLOW || which == GROUP_ID || which == IS_ASYNC)))
+			continue;
+		switch (stat.kind) {
+		case TFP_STAT_INT:
+			arg.kind = TFP_ARG_INT;
+			arg.int_value = stat.int_value;
+			break;
+		case TFP_STAT_UINT:
+			arg.kind = TFP_ARG_UINT;
+			arg.uint_value = stat.uint_value;
+			break;
+		case TFP_STAT_DOUBLE:
+			arg.kind = TFP_ARG_DOUBLE;
+			arg.double_value = stat.double_value;
+			break;
+		case TFP_STAT_STR:
+		case TFP_STAT_REF:
+			arg.kind = TFP_ARG_TEXT;
+			if (!tfp_stat_text(w->plane, &stat, &arg.text))
+				continue;
+			break;
+		default:
+			continue;
+		}
+		w->see(w->context, &arg);
+	}
+}
+
+static struct tfp_str constant(const char *text)
+{
+	return (struct tfp_str){text, strlen(text)};
+}
+
+void tfp_trace_each_arg(const struct tfp_trace_source *host, const struct tfp_track *track,
+			size_t i, const struct tfp_trace_event *event,
+			void (*see)(void *context, const struct tfp_trace_arg *arg), void *context)
+{
+	const struct walk w = {track->plane, tables(host, track), see, context};
+	struct tfp_trace_arg arg = {.name = constant("group_id"), .kind = TFP_ARG_INT};
+	if (event->group != TFP_NO_GROUP) {
+		arg.int_value = event->group;
+		see(context, &arg);
+	}
+	see_stats(&w, tfp_event_meta_stats(tfp_event_meta(track->plane, track->line, i)));
+	see_stats(&w, tfp_event_stats(track->line, i));
+	if (event->made_step_name) {
+		arg = (struct tfp_trace_arg){.name = constant("step_name"), .kind = TFP_ARG_TEXT};
+		arg.text = event->name;
+		see(context, &arg);
+	}
+	if (event->eager != TFP_EAGER_UNKNOWN) {
+		arg = (struct tfp_trace_arg){.name = constant("is_eager"), .kind = TFP_ARG_INT};
+		arg.int_value = event->eager == TFP_EAGER_YES;
+		see(context, &arg);
+	}
+}
+
+/* ---- counters ---- */
+
+static bool meta_before(const void *context, uint32_t a, uint32_t b)
+{
+	const struct tfp_line *line = context;
+	return line->meta[a] < line->meta[b];
+}
+
+bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
+			    void (*see)(void *context, uint32_t track, const uint32_t *events,
+					size_t count),
+			    void *context)
+{
+	const struct tfp_line *line = tracks->tracks[*track].line;
+	size_t n = line->event_count, at = 0;
+	uint32_t *order = n < UINT32_MAX ? tfp_sort_indexes(n, meta_before, line) : NULL;
+	for (; order && *track < tracks->track_count; ++*track) {
+		const struct tfp_track *t = &tracks->tracks[*track];
+		if (t->line != line || t->kind != TFP_TRACK_COUNTER)
+			break;
+		while (at < n && line->meta[order[at]] < t->counter_meta)
+			at++;
+		size_t end = at;
+		while (end < n && line->meta[order[end]] == t->counter_meta)
+			end++;
+		see(context, *track, order + at, end - at);
+		at = end;
+	}
+	tfp_free(order);
+	return order != NULL;
+}
+
+/* ---- hosts on one clock ---- */
+
+void tfp_trace_alignment_release(struct tfp_trace_alignment *alignment)
+{
+	tfp_free(alignment->offset_ps);
+	*alignment = (struct tfp_trace_alignment){0};
+}
+
+/* Hosts are opened one after the other, so that no more than one must be held. */
+enum tfp_status tfp_trace_align(struct tfp_trace_alignment *a, const struct tfp_session *session,
+				struct tfp_error *err)
+{
+	size_t n = session->host_count;
+	struct bounds {
+		uint64_t profile_start_ns, events;
+		int64_t begin_ps;
+	} *hosts = tfp_calloc(n, sizeof(*hosts));
+	*a = (struct tfp_trace_alignment){.offset_ps = tfp_calloc(n, sizeof(*a->offset_ps))};
+	enum tfp_status status = TFP_OK;
+	if (!hosts || !a->offset_ps)
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+	uint64_t earliest_ns = UINT64_MAX;
+	a->aligned = n > 1;
+	for (size_t i = 0; status == TFP_OK && i < n; i++) {
+		struct tfp_capture *capture;
+		const struct tfp_tracks *tracks;
+		status = tfp_capture_cache_get(session->cache, &session->hosts[i], &capture, err);
+		if (status != TFP_OK)
+			break;
+		status = tfp_tracks_get(capture, session->pool, &tracks, err);
+		if (status == TFP_OK) {
+			hosts[i] = (struct bounds){tracks->profile_start_ns, tracks->event_count,
+						   tracks->begin_ps};
+			if (tracks->profile_start_ns < earliest_ns)
+				earliest_ns = tracks->profile_start_ns;
+			a->aligned &= tracks->profile_start_ns != 0;
+		}
+		tfp_capture_unref(capture);
+	}
+	bool any = false;
+	for (size_t i = 0; status == TFP_OK && i < n; i++) {
+		int64_t begin_ps;
+		uint64_t later_ns = hosts[i].profile_start_ns - earliest_ns;
+		if (a->aligned && later_ns < INT64_MAX / 1000)
+			a->offset_ps[i] = (int64_t)later_ns * 1000;
+		if (hosts[i].events == 0)
+			continue;
+		if (__builtin_add_overflow(hosts[i].begin_ps, a->offset_ps[i], &begin_ps))
+			begin_ps = INT64_MAX;
+		if (!any || begin_ps < a->begin_ps)
+			a->begin_ps = begin_ps;
+		any = true;
+	}
+	tfp_free(hosts);
+	if (status != TFP_OK)
+		tfp_trace_alignment_release(a);
+	return status;
+}

@@ -1,0 +1,306 @@
+/* /trace_viewer/tracks: what there is to see, and an overview of where things happen. */
+#include "base/alloc.h"
+#include "tools/trace.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* ---- density ---- */
+
+#define SLOTS 1000u
+
+enum { ON_HOST, ON_DEVICE, SIDES };
+
+struct density {
+	const struct tfp_trace_track *tracks;
+	int64_t duration_ps;
+	/* Time that the outermost lanes are busy, in 1/2^20 of a slot. */
+	atomic_uint_least64_t busy[SIDES][SLOTS];
+};
+
+static int64_t slot_begin(int64_t duration_ps, unsigned slot)
+{
+	return (int64_t)((__int128)duration_ps * slot / SLOTS);
+}
+
+/* How busy the first lane of a track is, slot by slot. */
+static void add_track(void *context, size_t index)
+{
+	struct density *d = context;
+	const struct tfp_trace_track *t = &d->tracks[index];
+	const struct tfp_timeline_track *timeline = t->timeline;
+	bool host = t->host->tracks->processes[t->track->process].kind == TFP_PROCESS_HOST;
+	if (timeline->lane_count == 0 || t->track->kind == TFP_TRACK_DERIVED ||
+	    t->track->kind == TFP_TRACK_COUNTER ||
+	    (timeline->overflows && timeline->lane_count == 1))
+		return;
+	for (unsigned s = 0; s < SLOTS; s++) {
+		int64_t begin = slot_begin(d->duration_ps, s);
+		int64_t end = slot_begin(d->duration_ps, s + 1);
+		if (begin == end)
+			continue;
+		int64_t busy = tfp_lane_busy_between_ps(timeline, 0, begin - t->shift_ps,
+							end - t->shift_ps);
+		if (busy > 0)
+			atomic_fetch_add(&d->busy[host ? ON_HOST : ON_DEVICE][s],
+					 (uint64_t)(((__int128)busy << 20) / (end - begin)));
+	}
+}
+
+static void put_density(const struct density *d, unsigned side, struct tfp_buf *out)
+{
+	uint64_t most = 1;
+	for (unsigned s = 0; s < SLOTS; s++) {
+		uint64_t busy = atomic_load(&d->busy[side][s]);
+		most = busy > most ? busy : most;
+	}
+	tfp_buf_putc(out, '[');
+	for (unsigned s = 0; s < SLOTS; s++) {
+		double share = (double)atomic_load(&d->busy[side][s]) / (double)most;
+		if (s)
+			tfp_buf_putc(out, ',');
+		tfp_json_integer(out, (int64_t)ceil(share * 255));
+	}
+	tfp_buf_putc(out, ']');
+}
+
+static enum tfp_status put_densities(const struct tfp_trace *trace, struct tfp_buf *out,
+				     struct tfp_error *err)
+{
+	const struct tfp_query no_query = {0};
+	struct tfp_trace_track *tracks;
+	size_t count;
+	enum tfp_status status = tfp_trace_tracks(trace, &no_query, SIZE_MAX, &tracks, &count, err);
+	if (status != TFP_OK)
+		return status;
+	struct density *d = tfp_calloc(1, sizeof(*d));
+	if (d) {
+		d->tracks = tracks;
+		d->duration_ps = trace->duration_ps;
+		tfp_pool_for(trace->pool, count, add_track, d);
+		tfp_buf_printf(out, "\"density\":{\"slots\":%u,\"host\":", SLOTS);
+		put_density(d, ON_HOST, out);
+		tfp_buf_puts(out, ",\"device\":");
+		put_density(d, ON_DEVICE, out);
+		tfp_buf_putc(out, '}');
+	}
+	bool ok = d != NULL;
+	tfp_free(d);
+	tfp_free(tracks);
+	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for an overview");
+}
+
+/* ---- hosts, processes, tracks ---- */
+
+static void put_hosts(const struct tfp_trace *trace, struct tfp_buf *out)
+{
+	for (uint32_t h = 0; h < trace->host_count; h++) {
+		const struct tfp_trace_host *host = &trace->hosts[h];
+		tfp_buf_printf(out, "%s{\"index\":%" PRIu32 ",\"host\":", h ? "," : "",
+			       host->index);
+		tfp_json_text(out, host->name, strlen(host->name));
+		tfp_buf_printf(out, ",\"offset_ps\":%" PRId64 ",\"aligned\":%s", host->offset_ps,
+			       trace->aligned ? "true" : "false");
+		if (host->problem) {
+			tfp_buf_puts(out, ",\"problem\":");
+			tfp_json_text(out, host->problem, strlen(host->problem));
+		}
+		tfp_buf_putc(out, '}');
+	}
+}
+
+static const char *kind_name(enum tfp_track_kind kind)
+{
+	static const char *const names[] = {
+		[TFP_TRACK_THREAD] = "thread",
+		[TFP_TRACK_STREAM] = "stream",
+		[TFP_TRACK_DERIVED] = "derived",
+		[TFP_TRACK_COUNTER] = "counter",
+	};
+	return names[kind];
+}
+
+static void put_track(const struct tfp_trace_host *host, uint32_t index, struct tfp_buf *out)
+{
+	struct tfp_trace_track t = tfp_trace_track(host, index);
+	const struct tfp_track *track = t.track;
+	tfp_buf_puts(out, "{\"id\":");
+	tfp_trace_put_track_id(out, &t);
+	tfp_buf_printf(out, ",\"tid\":%" PRIu32 ",\"name\":", track->tid);
+	tfp_json_text(out, track->name.data, track->name.size);
+	tfp_buf_printf(out, ",\"kind\":\"%s\",\"events\":%" PRIu64 ",\"depth\":%" PRIu32,
+		       kind_name(track->kind), track->event_count, t.timeline->lane_count);
+	if (t.timeline->overflows)
+		tfp_buf_printf(out, ",\"overflow\":%" PRIu32, t.timeline->lane_count - 1);
+	if (track->event_count)
+		tfp_buf_printf(out, ",\"begin_ps\":%" PRId64 ",\"end_ps\":%" PRId64,
+			       track->begin_ps + host->shift_ps, track->end_ps + host->shift_ps);
+	if (track->kind == TFP_TRACK_COUNTER && t.timeline->lane_count) {
+		double low, high;
+		tfp_counter_range(t.timeline, 0, t.timeline->lanes[0].count, &low, &high);
+		if (!isnan(low)) {
+			tfp_buf_puts(out, ",\"min\":");
+			tfp_json_number(out, low);
+			tfp_buf_puts(out, ",\"max\":");
+			tfp_json_number(out, high);
+		}
+	}
+	tfp_buf_putc(out, '}');
+}
+
+static const char *process_kind_name(enum tfp_process_kind kind)
+{
+	return kind == TFP_PROCESS_DEVICE ? "device" : kind == TFP_PROCESS_HOST ? "host" : "other";
+}
+
+static void put_processes(const struct tfp_trace_host *host, bool *first, struct tfp_buf *out)
+{
+	const struct tfp_tracks *tracks = host->tracks;
+	unsigned same = 1;
+	for (uint32_t p = 0; p < tracks->process_count; p++) {
+		const struct tfp_process *process = &tracks->processes[p];
+		/* Planes of a damaged file can have the same number. */
+		same = p > 0 && process[-1].pid == process->pid ? same + 1 : 1;
+		if (process->track_count == 0)
+			continue;
+		tfp_buf_printf(out, "%s{\"id\":\"%" PRIu32 ".%" PRIu32, *first ? "" : ",",
+			       host->index, process->pid);
+		if (same > 1)
+			tfp_buf_printf(out, ".%u", same);
+		tfp_buf_printf(out,
+			       "\",\"host\":%" PRIu32 ",\"pid\":%" PRIu32 ",\"name\":", host->index,
+			       process->pid);
+		tfp_json_text(out, process->name.data, process->name.size);
+		tfp_buf_printf(out, ",\"kind\":\"%s\",\"tracks\":[",
+			       process_kind_name(process->kind));
+		for (uint32_t t = 0; t < process->track_count; t++) {
+			if (t)
+				tfp_buf_putc(out, ',');
+			put_track(host, process->tracks[t], out);
+		}
+		tfp_buf_puts(out, "]}");
+		*first = false;
+	}
+}
+
+/* ---- steps ---- */
+
+static void put_step(const struct tfp_trace_host *host, const struct tfp_steps *steps, size_t s,
+		     struct tfp_buf *out)
+{
+	const struct tfp_step *step = &steps->steps[s];
+	int64_t begin = 0, end = 0;
+	for (size_t c = 0; c < step->core_count; c++) {
+		const struct tfp_core_step *core = tfp_step_core(steps, s, c);
+		int64_t core_end;
+		if (__builtin_add_overflow(core->begin_ps, core->duration_ps, &core_end))
+			core_end = INT64_MAX;
+		begin = c == 0 || core->begin_ps < begin ? core->begin_ps : begin;
+		end = c == 0 || core_end > end ? core_end : end;
+	}
+	int64_t start, duration;
+	if (__builtin_add_overflow(begin, host->shift_ps, &start) ||
+	    __builtin_sub_overflow(end, begin, &duration))
+		start = duration = 0;
+	tfp_buf_printf(out, "{\"number\":%" PRIu32 ",\"name\":", step->number);
+	tfp_json_text(out, step->name.data, step->name.size);
+	tfp_buf_printf(out, ",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 "}", start,
+		       duration);
+}
+
+/* Of the first host that has any. */
+static enum tfp_status put_steps(const struct tfp_trace *trace, struct tfp_buf *out,
+				 struct tfp_error *err)
+{
+	const struct tfp_trace_host *host = NULL;
+	const struct tfp_steps *steps = NULL;
+	for (uint32_t h = 0; trace->complete && h < trace->host_count && !host; h++) {
+		if (!trace->hosts[h].capture)
+			continue;
+		enum tfp_status status =
+			tfp_steps_get(trace->hosts[h].capture, trace->pool, &steps, err);
+		if (status != TFP_OK)
+			return status;
+		if (steps->count)
+			host = &trace->hosts[h];
+	}
+	tfp_buf_puts(out, "\"steps\":[");
+	for (size_t s = 0; host && s < steps->count; s++) {
+		if (s)
+			tfp_buf_putc(out, ',');
+		put_step(host, steps, s, out);
+	}
+	tfp_buf_puts(out, "],\"steps_host\":");
+	if (host)
+		tfp_json_integer(out, host->index);
+	else
+		tfp_buf_puts(out, "null");
+	return TFP_OK;
+}
+
+/* ---- all ---- */
+
+static void put_categories(struct tfp_buf *out)
+{
+	/* As the page calls its colours. */
+	static const char *const names[TFP_STEP_CATEGORY_COUNT] = {
+		[TFP_STEP_DEVICE_COMPUTE] = "device_compute",
+		[TFP_STEP_BETWEEN_DEVICES] = "device_to_device",
+		[TFP_STEP_COLLECTIVES] = "device_collectives",
+		[TFP_STEP_ON_HOST] = "host_compute",
+		[TFP_STEP_KERNEL_LAUNCH] = "kernel_launch",
+		[TFP_STEP_INPUT] = "input",
+		[TFP_STEP_OUTPUT] = "output",
+		[TFP_STEP_COMPILATION] = "compilation",
+		[TFP_STEP_ALL_OTHERS] = "all_others",
+	};
+	tfp_buf_puts(out, "\"categories\":[");
+	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++)
+		tfp_buf_printf(out, "%s\"%s\"", c ? "," : "", names[c]);
+	tfp_buf_putc(out, ']');
+}
+
+static enum tfp_status put_all(const struct tfp_trace *trace, struct tfp_buf *out,
+			       struct tfp_error *err)
+{
+	bool first = true;
+	if (trace->begin_ns)
+		tfp_buf_printf(out, "{\"begin_ns\":\"%" PRIu64 "\"", trace->begin_ns);
+	else
+		tfp_buf_puts(out, "{\"begin_ns\":null");
+	tfp_buf_printf(out, ",\"duration_ps\":%" PRId64 ",\"hosts\":[", trace->duration_ps);
+	put_hosts(trace, out);
+	tfp_buf_puts(out, "],\"alignment\":");
+	if (trace->alignment)
+		tfp_json_text(out, trace->alignment, strlen(trace->alignment));
+	else
+		tfp_buf_puts(out, "null");
+	tfp_buf_printf(out, ",\"events\":%" PRIu64 ",\"processes\":[", trace->event_count);
+	for (uint32_t h = 0; h < trace->host_count; h++) {
+		if (trace->hosts[h].capture)
+			put_processes(&trace->hosts[h], &first, out);
+	}
+	tfp_buf_printf(out, "],\"complete\":%s,", trace->complete ? "true" : "false");
+	enum tfp_status status = put_steps(trace, out, err);
+	tfp_buf_putc(out, ',');
+	put_categories(out);
+	tfp_buf_putc(out, ',');
+	if (status == TFP_OK)
+		status = put_densities(trace, out, err);
+	tfp_buf_putc(out, '}');
+	return status;
+}
+
+enum tfp_status tfp_trace_tracks_json(const struct tfp_session *session,
+				      const struct tfp_query *query, struct tfp_buf *json,
+				      struct tfp_error *err)
+{
+	struct tfp_trace trace;
+	enum tfp_status status = tfp_trace_open_as_asked(session, query, &trace, err);
+	if (status == TFP_OK)
+		status = put_all(&trace, json, err);
+	tfp_trace_release(&trace);
+	return status;
+}

@@ -1,0 +1,163 @@
+/*
+ * XProf's trace viewers for those who ask for them as XProf is asked: the page
+ * of this program reads /trace_viewer/tiles and its like instead.
+ */
+#include "tools/tool.h"
+#include "tools/trace_chrome.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* XProf's page asks for so many slots when it does not know its width. */
+#define RESOLUTION 8000
+
+static const char *reason(const struct tfp_run_traits *traits)
+{
+	(void)traits;
+	return NULL;
+}
+
+static enum tfp_status into_buffer(void *context, const void *bytes, size_t size,
+				   struct tfp_error *err)
+{
+	struct tfp_buf *buf = context;
+	bool fits = size <= buf->ceiling - buf->size;
+	tfp_buf_add(buf, bytes, size);
+	if (!tfp_buf_failed(buf))
+		return TFP_OK;
+	if (fits)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+	tfp_fail(err, TFP_TOO_LARGE, "the trace is larger than an answer may be");
+	tfp_error_set_hint(err, "ask for a window (start_time_ms, end_time_ms), or for "
+				"/trace_viewer/export, which has no limit");
+	return TFP_TOO_LARGE;
+}
+
+static const char *given(const struct tfp_query *query, const char *key)
+{
+	const char *value = tfp_query_get(query, key);
+	return value && value[0] ? value : NULL;
+}
+
+static enum tfp_status get_number(const struct tfp_query *query, const char *key, double fallback,
+				  double *value, struct tfp_error *err)
+{
+	const char *text = given(query, key);
+	char *end;
+	*value = fallback;
+	if (!text)
+		return TFP_OK;
+	*value = strtod(text, &end);
+	if (end == text || *end || !isfinite(*value))
+		return tfp_fail(err, TFP_BAD_QUERY, "%s must be a number, not \"%.100s\"", key,
+				text);
+	return TFP_OK;
+}
+
+/* Saturates. */
+static int64_t ps_of_ms(double ms)
+{
+	double ps = round(ms * 1e9);
+	if (ps >= 9.2e18)
+		return INT64_MAX;
+	return ps <= -9.2e18 ? INT64_MIN : (int64_t)ps;
+}
+
+static bool is_true(const struct tfp_query *query, const char *key)
+{
+	const char *value = given(query, key);
+	return value && (strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0);
+}
+
+struct request {
+	struct tfp_chrome_options options;
+	struct tfp_chrome_event_key key;
+	struct tfp_trace_selection selection;
+};
+
+static enum tfp_status read_window(struct request *r, const struct tfp_query *query,
+				   struct tfp_error *err)
+{
+	double from_ms, to_ms;
+	enum tfp_status status = get_number(query, "start_time_ms", 0, &from_ms, err);
+	if (status == TFP_OK)
+		status = get_number(query, "end_time_ms", 0, &to_ms, err);
+	if (status != TFP_OK)
+		return status;
+	r->selection.has_window = from_ms != 0 || to_ms != 0;
+	r->selection.from_ps = from_ms != 0 ? ps_of_ms(from_ms) : INT64_MIN;
+	r->selection.to_ps = to_ms != 0 ? ps_of_ms(to_ms) : INT64_MAX;
+	return TFP_OK;
+}
+
+/* One event, whose arguments XProf's page did not have yet. */
+static enum tfp_status read_event(struct request *r, const struct tfp_query *query,
+				  struct tfp_error *err)
+{
+	double start_ms, duration_ms;
+	enum tfp_status status = get_number(query, "start_time_ms", 0, &start_ms, err);
+	if (status == TFP_OK)
+		status = get_number(query, "duration_ms", 0, &duration_ms, err);
+	if (status == TFP_OK)
+		status = tfp_query_get_count(query, "unique_id", 0, &r->key.serial, err);
+	if (status != TFP_OK)
+		return status;
+	r->key.name = given(query, "event_name");
+	r->key.start_ps = ps_of_ms(start_ms);
+	r->key.duration_ps = ps_of_ms(duration_ms);
+	r->options.only = &r->key;
+	return TFP_OK;
+}
+
+static enum tfp_status read_streaming(struct request *r, const struct tfp_query *query,
+				      struct tfp_error *err)
+{
+	double resolution;
+	enum tfp_status status = get_number(query, "resolution", RESOLUTION, &resolution, err);
+	const char *format = given(query, "format");
+	if (status != TFP_OK)
+		return status;
+	if (resolution < 0 || resolution > 1e15)
+		return tfp_fail(err, TFP_BAD_QUERY, "resolution must be a number from 0 on");
+	if (format && strcmp(format, "json") != 0) {
+		tfp_fail(err, TFP_BAD_QUERY, "format \"%.40s\" is not offered", format);
+		tfp_error_set_hint(err, "format=json; /trace_viewer/export has other formats");
+		return TFP_BAD_QUERY;
+	}
+	r->options.dialect = TFP_CHROME_STREAMING;
+	r->options.resolution = (uint64_t)resolution;
+	r->options.full_dma = is_true(query, "full_dma");
+	if (given(query, "event_name"))
+		return read_event(r, query, err);
+	r->options.prefix = given(query, "search_prefix");
+	return r->options.prefix ? TFP_OK : read_window(r, query, err);
+}
+
+static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
+			      struct tfp_answer *answer, struct tfp_error *err)
+{
+	struct request r = {.options = {.dialect = TFP_CHROME_PLAIN}};
+	const struct tfp_sink sink = {into_buffer, &answer->json};
+	const char *tag = given(query, "tag");
+	enum tfp_status status = TFP_OK;
+	if (!tag)
+		tag = given(query, "tool");
+	if (tag && strchr(tag, '@'))
+		status = read_streaming(&r, query, err);
+	return status == TFP_OK ? tfp_chrome_write(session, &r.options, &r.selection, &sink, err)
+				: status;
+}
+
+const struct tfp_tool tfp_trace_viewer = {
+	.name = "trace_viewer",
+	.aliases = {"trace_viewer@"},
+	.title = "Trace viewer",
+	.summary = "Every event of every thread and stream on a timeline.",
+	.scope = TFP_HOSTS_BOTH,
+	.takes_hosts = true,
+	.peer_name = "trace_viewer@",
+	.reason = reason,
+	.render = render,
+};
