@@ -4,11 +4,15 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/pool.h"
+#include "cmd/results.h"
+#include "cmd/tfprof_capture.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
+#include "store/pack.h"
 #include "tools/run_info.h"
 #include "tools/session.h"
 #include "tools/tool.h"
+#include "tools/trace_export.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -25,11 +29,18 @@
 
 enum { EXIT_USAGE = 2 };
 
+#define EXPORT "trace_export"
+
 static const char usage[] =
 	"Usage: tfprof ls DIR [--format table|json|csv]\n"
 	"       tfprof info PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
 	"       tfprof TOOL PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
+	"       tfprof trace_export PATH [--run RUN] [--host HOST] [--output FILE]\n"
+	"                           [--format chrome|perfetto] [--tracks LIST]\n"
+	"                           [--from PS] [--to PS]\n"
 	"       tfprof tools\n"
+	"       tfprof capture HOST:PORT[,...] --logdir DIR [OPTION]...\n"
+	"       tfprof monitor HOST:PORT\n"
 	"\n"
 	"Reads profiler captures (*.xplane.pb). PATH is a log directory, a run in it, or\n"
 	"one capture file.\n"
@@ -37,7 +48,10 @@ static const char usage[] =
 	"  ls             the runs below DIR: time, hosts, size\n"
 	"  info           what the captures of a run hold, and what is wrong with them\n"
 	"  tools          the names of the tools\n"
+	"  trace_export   every event, for Perfetto or chrome://tracing\n"
 	"  TOOL           a dashboard, such as kernel_stats\n"
+	"  capture        a new run from running programs: 'tfprof capture --help'\n"
+	"  monitor        what a running program says of itself (TPUs only)\n"
 	"\n"
 	"  -r, --run RUN        the run, by its name in 'tfprof ls' (the newest)\n"
 	"  -H, --host HOST      one host (all together)\n"
@@ -46,17 +60,42 @@ static const char usage[] =
 	"                       limit)\n"
 	"  -w, --width N        cut a table to N characters, 0 for never (the terminal's\n"
 	"                       width, where there is one)\n"
+	"      --step-source marked|module\n"
+	"                       what is a step: what the program marked as such, or, for\n"
+	"                       programs that mark none, an execution of their module\n"
+	"  -o, --output FILE    where trace_export writes (standard output); compressed\n"
+	"                       when the name ends in .gz\n"
+	"      --tracks LIST    only these tracks, such as 0.1,0.2 (all)\n"
+	"      --from PS, --to PS\n"
+	"                       only what lies between, in picoseconds from the trace's\n"
+	"                       begin\n"
 	"      --follow-symlinks\n"
 	"                       follow links that lead out of DIR\n"
+	"      --cache-dir DIR  keep summaries of captures there, outside PATH (tfprof in\n"
+	"                       $XDG_CACHE_HOME or ~/.cache)\n"
+	"      --cache-limit N  bytes that they may take; K, M, G, T stand for powers of\n"
+	"                       1024 (1G)\n"
+	"      --no-cache       keep nothing\n"
 	"  -h, --help           print this and exit\n"
 	"      --version        print the version and exit\n"
 	"\n"
 	"Examples:\n"
 	"  tfprof ls runs/\n"
 	"  tfprof kernel_stats runs/ --limit 10\n"
-	"  tfprof framework_op_stats host.xplane.pb --format csv > ops.csv\n";
+	"  tfprof framework_op_stats host.xplane.pb --format csv > ops.csv\n"
+	"  tfprof trace_export runs/ --output trace.json.gz\n";
 
-enum option_id { OPTION_VERSION = 256, OPTION_FOLLOW_SYMLINKS };
+enum option_id {
+	OPTION_VERSION = 256,
+	OPTION_FOLLOW_SYMLINKS,
+	OPTION_STEP_SOURCE,
+	OPTION_CACHE_DIR,
+	OPTION_CACHE_LIMIT,
+	OPTION_NO_CACHE,
+	OPTION_TRACKS,
+	OPTION_FROM,
+	OPTION_TO,
+};
 
 static const struct option long_options[] = {
 	{"run", required_argument, NULL, 'r'},
@@ -64,20 +103,32 @@ static const struct option long_options[] = {
 	{"format", required_argument, NULL, 'f'},
 	{"limit", required_argument, NULL, 'n'},
 	{"width", required_argument, NULL, 'w'},
+	{"step-source", required_argument, NULL, OPTION_STEP_SOURCE},
+	{"output", required_argument, NULL, 'o'},
+	{"tracks", required_argument, NULL, OPTION_TRACKS},
+	{"from", required_argument, NULL, OPTION_FROM},
+	{"to", required_argument, NULL, OPTION_TO},
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
+	{"cache-dir", required_argument, NULL, OPTION_CACHE_DIR},
+	{"cache-limit", required_argument, NULL, OPTION_CACHE_LIMIT},
+	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0},
 };
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_CHROME, FORMAT_PERFETTO };
+
+static const char *const format_names[] = {"table", "json", "csv", "chrome", "perfetto"};
 
 struct options {
-	const char *command, *path, *run, *host, *limit;
+	const char *command, *path, *run, *host, *limit, *step_source;
+	const char *output, *tracks, *from, *to;
 	enum format format;
 	size_t rows, width;
-	bool width_given;
+	bool width_given, format_given;
 	unsigned logdir_flags;
+	struct tfp_results_options results;
 };
 
 /* What a command works on. */
@@ -86,6 +137,7 @@ struct work {
 	struct tfp_logdir *dir;
 	struct tfp_pool *pool;
 	struct tfp_capture_cache *cache;
+	struct tfp_result_cache *results;
 	const struct tfp_logdir_snapshot *snapshot;
 	struct tfp_answer answer;
 	struct tfp_buf out;
@@ -112,9 +164,8 @@ static bool read_number(const char *text, size_t *out)
 /* Returns -1 to go on, or an exit code. */
 static int read_options(struct options *o, int argc, char **argv)
 {
-	static const char *const formats[] = {"table", "json", "csv"};
 	int option;
-	while ((option = getopt_long(argc, argv, "r:H:f:n:w:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:H:f:n:w:o:h", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'r':
 			o->run = optarg;
@@ -123,13 +174,27 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->host = optarg;
 			break;
 		case 'f':
-			for (o->format = FORMAT_TABLE; strcmp(formats[o->format], optarg) != 0;
+			for (o->format = FORMAT_TABLE; strcmp(format_names[o->format], optarg) != 0;
 			     o->format++) {
-				if (o->format == FORMAT_CSV)
-					return bad_usage("--format takes table, json or csv, not "
-							 "'%s'",
+				if (o->format == FORMAT_PERFETTO)
+					return bad_usage("--format takes table, json or csv, and "
+							 "with trace_export chrome or perfetto, "
+							 "not '%s'",
 							 optarg);
 			}
+			o->format_given = true;
+			break;
+		case 'o':
+			o->output = optarg;
+			break;
+		case OPTION_TRACKS:
+			o->tracks = optarg;
+			break;
+		case OPTION_FROM:
+			o->from = optarg;
+			break;
+		case OPTION_TO:
+			o->to = optarg;
 			break;
 		case 'n':
 			if (!read_number(optarg, &o->rows))
@@ -141,8 +206,22 @@ static int read_options(struct options *o, int argc, char **argv)
 				return bad_usage("--width takes a number, not '%s'", optarg);
 			o->width_given = true;
 			break;
+		case OPTION_STEP_SOURCE:
+			o->step_source = optarg;
+			break;
 		case OPTION_FOLLOW_SYMLINKS:
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
+			break;
+		case OPTION_CACHE_DIR:
+			o->results.folder = optarg;
+			break;
+		case OPTION_CACHE_LIMIT:
+			if (!tfp_read_size(optarg, &o->results.limit_bytes))
+				return bad_usage("--cache-limit takes a size such as 1G, not '%s'",
+						 optarg);
+			break;
+		case OPTION_NO_CACHE:
+			o->results.off = true;
 			break;
 		case OPTION_VERSION:
 			puts("tfprof " TFP_VERSION);
@@ -165,6 +244,15 @@ static int read_options(struct options *o, int argc, char **argv)
 	}
 	if (optind < argc)
 		return bad_usage("'%s' is one argument too many", argv[optind]);
+	bool exports = strcmp(o->command, EXPORT) == 0;
+	if (exports && !o->format_given)
+		o->format = FORMAT_CHROME;
+	if (exports != (o->format >= FORMAT_CHROME))
+		return bad_usage(exports ? EXPORT " writes chrome or perfetto, not %s"
+					 : "--format %s is for " EXPORT,
+				 format_names[o->format]);
+	if (!exports && (o->output || o->tracks || o->from || o->to))
+		return bad_usage("--output, --tracks, --from and --to are for %s", EXPORT);
 	return -1;
 }
 
@@ -273,7 +361,7 @@ static enum tfp_status print_answer(struct work *w, size_t tables, struct tfp_er
 		return tfp_answer_write_json(&w->answer, &w->out, err);
 	case FORMAT_CSV:
 		return tfp_answer_write_csv(&w->answer, &w->out, err);
-	case FORMAT_TABLE:
+	default:
 		break;
 	}
 	if (w->answer.table_count == 0)
@@ -329,7 +417,8 @@ static enum tfp_status open_session(struct work *w, struct tfp_session *session,
 	const struct tfp_run *run = NULL;
 	enum tfp_status status = choose_run(w, &run, err);
 	if (status == TFP_OK)
-		status = tfp_session_init(session, w->cache, w->pool, run, w->options->host, err);
+		status = tfp_session_init(session, w->cache, w->results, w->pool, run,
+					  w->options->host, err);
 	return status;
 }
 
@@ -345,20 +434,98 @@ static enum tfp_status run_info(struct work *w, struct tfp_error *err)
 static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
 {
 	struct tfp_session session;
-	const struct tfp_param limit = {"limit", w->options->limit};
-	const struct tfp_query query = {&limit, w->options->limit ? 1 : 0};
+	/* The tag tells apart tools that have two forms. */
+	struct tfp_param params[3] = {{"tag", w->options->command}};
+	struct tfp_query query = {params, 1};
+	if (w->options->limit)
+		params[query.count++] = (struct tfp_param){"limit", w->options->limit};
+	if (w->options->step_source)
+		params[query.count++] = (struct tfp_param){"step_source", w->options->step_source};
 	enum tfp_status status = open_session(w, &session, err);
 	if (status == TFP_OK)
-		status = tool->render(&session, &query, &w->answer, err);
+		status = tfp_tool_render(tool, &session, &query, &w->answer, err);
 	/* Further tables show the same in another way. */
 	return status == TFP_OK ? print_answer(w, 1, err) : status;
+}
+
+/* ---- an export ---- */
+
+static enum tfp_status into_file(void *context, const void *bytes, size_t size,
+				 struct tfp_error *err)
+{
+	if (fwrite(bytes, 1, size, context) == size)
+		return TFP_OK;
+	return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static enum tfp_status write_export(const struct options *o, const struct tfp_trace_export *export,
+				    FILE *file, struct tfp_error *err)
+{
+	const struct tfp_sink sink = {into_file, file};
+	struct tfp_gzip *gzip;
+	if (!o->output || !ends_with(o->output, ".gz"))
+		return tfp_trace_export_write(export, &sink, err);
+	enum tfp_status status = tfp_gzip_new(&gzip, &sink, err);
+	if (status == TFP_OK)
+		status = tfp_trace_export_write(export, tfp_gzip_sink(gzip), err);
+	if (status == TFP_OK)
+		status = tfp_gzip_finish(gzip, err);
+	tfp_gzip_free(gzip);
+	return status;
+}
+
+static enum tfp_status run_export(struct work *w, struct tfp_error *err)
+{
+	const struct options *o = w->options;
+	const struct tfp_param params[] = {{"format", format_names[o->format]},
+					   {"tracks", o->tracks ? o->tracks : ""},
+					   {"from_ps", o->from ? o->from : "0"},
+					   {"to_ps", o->to}};
+	const struct tfp_query query = {params, o->to ? 4 : 3};
+	struct tfp_trace_export export = {0};
+	struct tfp_session session;
+	FILE *file = stdout;
+	if (!o->output && isatty(STDOUT_FILENO) && o->format == FORMAT_PERFETTO) {
+		tfp_fail(err, TFP_BAD_QUERY, "a trace is nothing for a terminal");
+		tfp_error_set_hint(err, "--output FILE writes it into a file");
+		return TFP_BAD_QUERY;
+	}
+	enum tfp_status status = open_session(w, &session, err);
+	if (status == TFP_OK)
+		status = tfp_trace_export_init(&export, &session, &query, err);
+	if (status == TFP_OK && o->output) {
+		file = fopen(o->output, "wbe");
+		if (!file) {
+			status = tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+			tfp_error_set_file(err, o->output);
+		}
+	}
+	if (status == TFP_OK)
+		status = write_export(o, &export, file, err);
+	if (o->output && file && file != stdout) {
+		if (fclose(file) != 0 && status == TFP_OK)
+			status = tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+		if (status != TFP_OK) {
+			tfp_error_set_file(err, o->output);
+			remove(o->output); /* no half a trace */
+		}
+	}
+	tfp_trace_export_release(&export);
+	/* A reader that has seen enough is no failure. */
+	return status == TFP_IO && !o->output && errno == EPIPE ? TFP_OK : status;
 }
 
 static int list_tools(void)
 {
 	for (size_t i = 0; i < tfp_tool_count; i++) {
 		const struct tfp_tool *tool = tfp_tools[i];
-		printf("%-24s%s\n", tool->name, tool->summary);
+		printf("%-28s%s\n", tool->name, tool->summary);
 		for (size_t j = 0; j < 3 && tool->aliases[j]; j++)
 			printf("%24s%s %s\n", "", j ? "and" : "also", tool->aliases[j]);
 	}
@@ -372,12 +539,18 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 	if (status == TFP_OK)
 		status = tfp_pool_new(&w->pool, 0, err);
 	if (status == TFP_OK)
-		status = tfp_capture_cache_new(&w->cache, w->dir, tfp_memory_of_machine() / 2, w->pool, err);
+		status = tfp_capture_cache_new(&w->cache, w->dir, tfp_memory_of_machine() / 2,
+					       w->pool, err);
+	/* Lists are not made of summaries. */
+	if (status == TFP_OK && tool)
+		status = tfp_results_open(&w->results, &o->results, o->path, err);
 	if (status == TFP_OK)
 		status = tfp_logdir_snapshot(w->dir, &w->snapshot, err);
 	if (status != TFP_OK)
 		return status;
-	if (tool)
+	if (strcmp(o->command, EXPORT) == 0)
+		status = run_export(w, err);
+	else if (tool)
 		status = run_tool(w, tool, err);
 	else if (strcmp(o->command, "ls") == 0)
 		status = run_ls(w, err);
@@ -396,21 +569,27 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 
 int main(int argc, char **argv)
 {
-	struct options o = {.rows = DEFAULT_ROWS};
+	struct options o = {.rows = DEFAULT_ROWS, .results = {.limit_bytes = TFP_RESULTS_LIMIT}};
 	const struct tfp_tool *tool = NULL;
 	struct tfp_error err;
 	char text[2048];
+	signal(SIGPIPE, SIG_IGN);
+	/* These have options of their own. */
+	if (argc > 1 && strcmp(argv[1], "capture") == 0)
+		return tfp_command_capture(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "monitor") == 0)
+		return tfp_command_monitor(argc - 1, argv + 1);
 	int code = read_options(&o, argc, argv);
 	if (code >= 0)
 		return code;
-	signal(SIGPIPE, SIG_IGN);
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof: %s\n", err.message);
 		return EXIT_FAILURE;
 	}
 	if (strcmp(o.command, "tools") == 0)
 		return list_tools();
-	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0) {
+	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0 &&
+	    strcmp(o.command, EXPORT) != 0) {
 		tool = tfp_tool_find(o.command);
 		if (!tool)
 			return bad_usage("there is no command or tool '%s'; 'tfprof tools' lists "
@@ -428,6 +607,7 @@ int main(int argc, char **argv)
 	tfp_answer_release(&w.answer);
 	tfp_logdir_snapshot_unref(w.snapshot);
 	tfp_capture_cache_free(w.cache);
+	tfp_result_cache_free(w.results);
 	tfp_pool_free(w.pool);
 	tfp_logdir_free(w.dir);
 	return code;

@@ -2,10 +2,11 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/pool.h"
+#include "cmd/results.h"
+#include "http/captures.h"
 #include "http/server.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
@@ -51,8 +52,18 @@ static const char usage[] =
 	"      --follow-symlinks  follow links that lead out of DIR\n"
 	"      --memory-limit N   bytes that open captures may hold together; K, M, G, T\n"
 	"                         stand for powers of 1024 (half of the memory)\n"
+	"      --allow-capture    let clients capture from programs also when --host lets\n"
+	"                         others than this machine in\n"
+	"      --capture-allow HOST[:PORT],...\n"
+	"                         capture from these programs only (any)\n"
+	"      --capture-get      follow XProf's GET /capture_profile too\n"
 	"      --threads N        threads for reading captures (one a processor)\n"
-	"      --verbose          a line for every request, on stderr\n"
+	"      --cache-dir DIR    keep summaries of captures there, not within DIR\n"
+	"                         (tfprof in $XDG_CACHE_HOME or ~/.cache)\n"
+	"      --cache-limit N    bytes that they may take; K, M, G, T as above (1G)\n"
+	"      --no-cache         keep nothing\n"
+	"      --verbose          a line for every request and every capture opened, on\n"
+	"                         stderr\n"
 	"  -h, --help             print this and exit\n"
 	"      --version          print the version and exit\n"
 	"\n"
@@ -66,6 +77,9 @@ static const char usage[] =
 
 enum option_id {
 	OPTION_LOGDIR = 256,
+	OPTION_ALLOW_CAPTURE,
+	OPTION_CAPTURE_ALLOW,
+	OPTION_CAPTURE_GET,
 	OPTION_DEMO,
 	OPTION_HOST,
 	OPTION_PORT,
@@ -73,12 +87,18 @@ enum option_id {
 	OPTION_FOLLOW_SYMLINKS,
 	OPTION_MEMORY_LIMIT,
 	OPTION_THREADS,
+	OPTION_CACHE_DIR,
+	OPTION_CACHE_LIMIT,
+	OPTION_NO_CACHE,
 	OPTION_VERBOSE,
 	OPTION_VERSION
 };
 
 static const struct option long_options[] = {
 	{"logdir", required_argument, NULL, OPTION_LOGDIR},
+	{"allow-capture", no_argument, NULL, OPTION_ALLOW_CAPTURE},
+	{"capture-allow", required_argument, NULL, OPTION_CAPTURE_ALLOW},
+	{"capture-get", no_argument, NULL, OPTION_CAPTURE_GET},
 	{"demo", no_argument, NULL, OPTION_DEMO},
 	{"host", required_argument, NULL, OPTION_HOST},
 	{"port", required_argument, NULL, OPTION_PORT},
@@ -86,6 +106,9 @@ static const struct option long_options[] = {
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
 	{"threads", required_argument, NULL, OPTION_THREADS},
+	{"cache-dir", required_argument, NULL, OPTION_CACHE_DIR},
+	{"cache-limit", required_argument, NULL, OPTION_CACHE_LIMIT},
+	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
 	{"verbose", no_argument, NULL, OPTION_VERBOSE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -96,9 +119,11 @@ struct options {
 	const char *logdir, *host;
 	char url_prefix[512];
 	uint64_t memory_limit;
+	struct tfp_results_options results;
 	unsigned threads, logdir_flags;
 	uint16_t port;
-	bool port_given, demo;
+	bool port_given, demo, allow_capture;
+	struct tfp_captures_config captures;
 };
 
 static int bad_usage(const char *format, const char *text)
@@ -118,26 +143,6 @@ static bool read_number(const char *text, uint64_t max, uint64_t *out)
 	unsigned long long n = strtoull(text, &end, 10);
 	*out = n;
 	return errno == 0 && *end == '\0' && n <= max;
-}
-
-static bool read_size(const char *text, uint64_t *out)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
-	if (unit && *unit) {
-		for (const char *u = units; u <= unit; u++) {
-			if (__builtin_mul_overflow(n, 1024ULL, &n))
-				return false;
-		}
-		end++;
-	}
-	*out = n;
-	return errno == 0 && *end == '\0' && n > 0;
 }
 
 static bool read_prefix(const char *text, char *out, size_t size)
@@ -160,6 +165,7 @@ static bool read_prefix(const char *text, char *out, size_t size)
 /* Returns -1 to go on, or an exit code. */
 static int read_options(struct options *o, int argc, char **argv)
 {
+	struct tfp_error err;
 	uint64_t n;
 	int option;
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
@@ -190,7 +196,7 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
 			break;
 		case OPTION_MEMORY_LIMIT:
-			if (!read_size(optarg, &o->memory_limit))
+			if (!tfp_read_size(optarg, &o->memory_limit))
 				return bad_usage("--memory-limit takes a size such as 4G, not '%s'",
 						 optarg);
 			break;
@@ -199,6 +205,28 @@ static int read_options(struct options *o, int argc, char **argv)
 				return bad_usage("--threads takes a number up to 256, not '%s'",
 						 optarg);
 			o->threads = (unsigned)n;
+			break;
+		case OPTION_CACHE_DIR:
+			o->results.folder = optarg;
+			break;
+		case OPTION_CACHE_LIMIT:
+			if (!tfp_read_size(optarg, &o->results.limit_bytes))
+				return bad_usage("--cache-limit takes a size such as 1G, not '%s'",
+						 optarg);
+			break;
+		case OPTION_NO_CACHE:
+			o->results.off = true;
+			break;
+		case OPTION_ALLOW_CAPTURE:
+			o->allow_capture = true;
+			break;
+		case OPTION_CAPTURE_ALLOW:
+			if (tfp_target_rules_parse(o->captures.rules, &o->captures.rule_count,
+						   optarg, &err) != TFP_OK)
+				return bad_usage("--capture-allow: %s", err.message);
+			break;
+		case OPTION_CAPTURE_GET:
+			o->captures.by_get = true;
 			break;
 		case OPTION_VERBOSE:
 			tfp_log_set_verbose(true);
@@ -224,6 +252,8 @@ static int read_options(struct options *o, int argc, char **argv)
 		return bad_usage("--demo brings its own captures; leave out '%s'", o->logdir);
 	if (!o->demo && !o->logdir)
 		return bad_usage("name a log directory, or --demo%s", "");
+	/* Its captures are new each time. */
+	o->results.off |= o->demo && !o->results.folder;
 	return -1;
 }
 
@@ -235,17 +265,6 @@ static void raise_file_limit(void)
 		return;
 	limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
 	setrlimit(RLIMIT_NOFILE, &limit); /* where it fails, the old one serves */
-}
-
-/* So that a page does not take the answers of another build for ours. */
-static uint64_t build_stamp(void)
-{
-	struct stat st = {0};
-	if (stat("/proc/self/exe", &st) != 0)
-		return tfp_hash_bytes(TFP_VERSION, sizeof(TFP_VERSION), 0);
-	const int64_t numbers[] = {st.st_mtim.tv_sec, st.st_mtim.tv_nsec, st.st_size};
-	return tfp_hash_bytes(numbers, sizeof(numbers),
-			      tfp_hash_bytes(TFP_VERSION, sizeof(TFP_VERSION), 0));
 }
 
 /* ---- the demonstration ---- */
@@ -311,11 +330,13 @@ static void look_first(void *context)
 }
 
 /* Whether everything came to its end before it was time to go. */
-static bool stop(struct tfp_http_server *server, const struct first_look *look,
-		 const sigset_t *signals)
+static bool stop(struct tfp_http_server *server, struct tfp_captures *captures,
+		 const struct first_look *look, const sigset_t *signals)
 {
 	const struct timespec tick = {.tv_nsec = 20000000};
 	tfp_http_server_stop(server);
+	/* So that no half file stays, and no program goes on recording for nobody. */
+	tfp_captures_stop(captures);
 	for (int left = STOP_SECONDS * 50; left > 0; left--) {
 		if (tfp_http_server_idle(server) && atomic_load(&look->done))
 			return true;
@@ -329,7 +350,9 @@ struct parts {
 	struct tfp_logdir *dir;
 	struct tfp_pool *pool;
 	struct tfp_capture_cache *cache;
+	struct tfp_result_cache *results;
 	struct tfp_run_info *info;
+	struct tfp_captures *captures;
 	struct tfp_http_server *server;
 	struct first_look look;
 };
@@ -337,8 +360,10 @@ struct parts {
 static void parts_release(struct parts *p)
 {
 	tfp_http_server_free(p->server);
+	tfp_captures_free(p->captures);
 	tfp_run_info_free(p->info);
 	tfp_capture_cache_free(p->cache);
+	tfp_result_cache_free(p->results);
 	tfp_pool_free(p->pool);
 	tfp_logdir_free(p->dir);
 }
@@ -351,19 +376,35 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 	if (status == TFP_OK)
 		status = tfp_capture_cache_new(&p->cache, p->dir, o->memory_limit, p->pool, err);
 	if (status == TFP_OK)
+		status = tfp_results_open(&p->results, &o->results, o->logdir, err);
+	if (status == TFP_OK)
 		status = tfp_run_info_new(&p->info, p->dir, LOOK_BYTES, p->pool, err);
+	if (status == TFP_OK)
+		status = tfp_captures_new(&p->captures, p->dir, &o->captures, err);
 	if (status != TFP_OK)
 		return status;
 	const struct tfp_http_app app = {
-		.dir = p->dir, .cache = p->cache, .info = p->info, .pool = p->pool};
+		.dir = p->dir,
+		.cache = p->cache,
+		.results = p->results,
+		.info = p->info,
+		.pool = p->pool,
+		.captures = p->captures,
+		.strict_host = !o->allow_capture,
+		.host = o->host,
+	};
 	const struct tfp_http_config config = {
 		.host = o->host,
 		.port = o->port,
 		.further_ports = o->port_given ? 0 : FURTHER_PORTS,
 		.url_prefix = o->url_prefix,
-		.build = build_stamp(),
+		.build = tfp_build_stamp(),
 	};
-	return tfp_http_server_start(&p->server, &config, &app, err);
+	status = tfp_http_server_start(&p->server, &config, &app, err);
+	/* Who lets others in lets them capture only when asked to. */
+	if (status == TFP_OK && (o->allow_capture || !tfp_http_server_is_public(p->server)))
+		tfp_captures_allow(p->captures);
+	return status;
 }
 
 static int serve(const struct options *o, const sigset_t *signals)
@@ -393,15 +434,20 @@ static int serve(const struct options *o, const sigset_t *signals)
 	while (sigwait(signals, &number) != 0)
 		;
 	/* Threads that are still at work keep what they use; the system takes it back. */
-	if (stop(parts.server, &parts.look, signals))
+	if (stop(parts.server, parts.captures, &parts.look, signals))
 		parts_release(&parts);
 	return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {
-		.host = "127.0.0.1", .port = DEFAULT_PORT, .memory_limit = tfp_memory_of_machine() / 2};
+	static struct options o; /* large */
+	o = (struct options){
+		.host = "127.0.0.1",
+		.port = DEFAULT_PORT,
+		.memory_limit = tfp_memory_of_machine() / 2,
+		.results = {.limit_bytes = TFP_RESULTS_LIMIT},
+	};
 	char demo[4096] = "", text[2048];
 	struct tfp_error err;
 	sigset_t signals;
@@ -415,6 +461,8 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* A file that may not grow further is an error, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
 	raise_file_limit();
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof-server: %s\n", err.message);

@@ -29,6 +29,8 @@ static const char usage[] =
 	"      --devices N            GPUs of each host (2)\n"
 	"      --steps N              training steps (30)\n"
 	"      --events-per-step N    events of a host in a step, about (3000)\n"
+	"      --allocations N        further blocks of host memory taken and given back in\n"
+	"                             a step, two events each (0)\n"
 	"      --size BYTES           as many steps as make a file of about this size,\n"
 	"                             uncompressed; K, M and G stand for powers of 1000\n"
 	"      --compress KIND        none, gz or zst (none)\n"
@@ -46,6 +48,7 @@ enum option_id {
 	OPTION_DEVICES,
 	OPTION_STEPS,
 	OPTION_EVENTS,
+	OPTION_ALLOCATIONS,
 	OPTION_SIZE,
 	OPTION_COMPRESS,
 	OPTION_SEED,
@@ -61,6 +64,7 @@ static const struct option long_options[] = {
 	{"devices", required_argument, NULL, OPTION_DEVICES},
 	{"steps", required_argument, NULL, OPTION_STEPS},
 	{"events-per-step", required_argument, NULL, OPTION_EVENTS},
+	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
 	{"size", required_argument, NULL, OPTION_SIZE},
 	{"compress", required_argument, NULL, OPTION_COMPRESS},
 	{"seed", required_argument, NULL, OPTION_SEED},
@@ -144,6 +148,8 @@ static bool parse_option(int id, const char *text, struct tfp_synth_options *o)
 		return parse_count("steps", text, &o->steps);
 	case OPTION_EVENTS:
 		return parse_count("events-per-step", text, &o->events_per_step);
+	case OPTION_ALLOCATIONS:
+		return parse_count("allocations", text, &o->allocations);
 	case OPTION_SIZE:
 		return parse_number("size", text, true, &o->bytes);
 	case OPTION_COMPRESS:

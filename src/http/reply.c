@@ -9,16 +9,19 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define MAX_BODY    ((size_t)1 << 30)
-#define MIN_PACKED  1024u /* below, headers weigh more than what is saved */
-#define ZSTD_LEVEL  3
-#define GZIP_LEVEL  5
+#define MAX_BODY   ((size_t)1 << 30)
+#define MIN_PACKED 1024u /* below, headers weigh more than what is saved */
+#define ZSTD_LEVEL 3
+#define GZIP_LEVEL 5
+/* From here on somebody waits for the packing rather than for the bytes. */
+#define LARGE_BODY  ((size_t)1 << 18)
 #define GZIP_WINDOW (15 + 16) /* zlib: 16 asks for the gzip format */
 #define GZIP_MEMORY 8
 
 static const unsigned http_status[TFP_STATUS_COUNT] = {
 	[TFP_OK] = 200,        [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
 	[TFP_BAD_QUERY] = 400, [TFP_NOT_FOUND] = 404, [TFP_NOT_APPLICABLE] = 404,
+	[TFP_FORBIDDEN] = 403, [TFP_BUSY] = 503,
 	[TFP_IO] = 500,        [TFP_TOO_LARGE] = 413, [TFP_INTERNAL] = 500,
 };
 
@@ -28,14 +31,24 @@ void tfp_reply_init(struct tfp_reply *reply)
 	tfp_buf_init(&reply->body, MAX_BODY);
 }
 
+static void drop_stream(struct tfp_reply *reply)
+{
+	if (reply->stream.write)
+		reply->stream.free(reply->stream.context);
+	reply->stream = (struct tfp_body_stream){0};
+}
+
 void tfp_reply_release(struct tfp_reply *reply)
 {
+	drop_stream(reply);
 	tfp_buf_release(&reply->body);
 }
 
 void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 {
+	drop_stream(reply);
 	tfp_buf_clear(&reply->body);
+	reply->encoding = TFP_HTTP_IDENTITY;
 	reply->status = (unsigned)err->status < TFP_STATUS_COUNT ? http_status[err->status] : 500;
 	reply->content_type = "application/json";
 	reply->etag[0] = reply->download[0] = '\0';
@@ -79,7 +92,8 @@ void tfp_reply_tag_body(struct tfp_reply *reply)
 
 static size_t pack_zstd(const struct tfp_buf *from, char *to, size_t room)
 {
-	size_t size = ZSTD_compress(to, room, from->data, from->size, ZSTD_LEVEL);
+	size_t size = ZSTD_compress(to, room, from->data, from->size,
+				    from->size < LARGE_BODY ? ZSTD_LEVEL : 1);
 	return ZSTD_isError(size) ? 0 : size;
 }
 
@@ -90,8 +104,8 @@ static size_t pack_gzip(struct tfp_buf *from, char *to, size_t room)
 		      .avail_in = (uInt)from->size,
 		      .next_out = (Bytef *)to,
 		      .avail_out = (uInt)room};
-	if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateInit2(&z, from->size < LARGE_BODY ? GZIP_LEVEL : 1, Z_DEFLATED, GZIP_WINDOW,
+			 GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
 		return 0;
 	size_t size = deflate(&z, Z_FINISH) == Z_STREAM_END ? room - z.avail_out : 0;
 	deflateEnd(&z);
@@ -100,6 +114,14 @@ static size_t pack_gzip(struct tfp_buf *from, char *to, size_t room)
 
 void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
 {
+	if (reply->stream.write && reply->status == 200) {
+		/* Its size is not known; zstd would not be smaller by much. */
+		reply->varies = !reply->stream.packed;
+		if (reply->varies)
+			reply->encoding = tfp_http_accepted_encoding(
+				accept_encoding, 1u << TFP_HTTP_IDENTITY | 1u << TFP_HTTP_GZIP);
+		return;
+	}
 	reply->varies = reply->status == 304 || reply->body.size >= MIN_PACKED;
 	if (reply->status == 304 || !reply->varies)
 		return;

@@ -7,24 +7,36 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sink.h"
 #include "http/assets.h"
 #include "http/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A body that is made while it is sent, by a thread that may wait for the client. All that
+ * can be refused was refused before. */
+struct tfp_body_stream {
+	/* NULL: there is none. */
+	enum tfp_status (*write)(void *context, const struct tfp_sink *sink, struct tfp_error *err);
+	void (*free)(void *context);
+	void *context;
+	bool packed; /* it is compressed by its own nature */
+};
+
 struct tfp_reply {
 	unsigned status; /* 200, ... */
 	const char *content_type;
 	struct tfp_buf body;
-	const void *fixed; /* in place of body: memory that never goes away */
+	struct tfp_body_stream stream; /* in place of body; owned */
+	const void *fixed;             /* in place of body: memory that never goes away */
 	size_t fixed_size;
 	enum tfp_http_encoding encoding;
 	bool varies;          /* the body depends on Accept-Encoding */
 	char etag[64];        /* "" for none */
 	char download[512];   /* file name, "" for none */
 	const char *location; /* for a redirect: the request's memory */
-	bool refuses_method;
+	const char *allow;    /* methods, when the one used is refused; a constant */
 };
 
 void tfp_reply_init(struct tfp_reply *reply);

@@ -130,6 +130,65 @@ enum tfp_status tfp_http_target_parse(struct tfp_http_target *target, const char
 	return TFP_OK;
 }
 
+/* Length of the host in "host[:port]"; brackets belong to it. */
+static size_t host_size(const char *host)
+{
+	if (host[0] == '[') {
+		const char *end = strchr(host, ']');
+		return end ? (size_t)(end - host) + 1 : strlen(host);
+	}
+	return strcspn(host, ":");
+}
+
+static bool is_name(const char *host, size_t size, const char *name)
+{
+	return name && strlen(name) == size && strncasecmp(host, name, size) == 0;
+}
+
+static bool host_is_ours(const char *host, const char *host_name, const char *own_name)
+{
+	static const char local[] = ".localhost";
+	size_t n = host_size(host), l = sizeof(local) - 1;
+	if (n == 0)
+		return false;
+	/* Addresses cannot be made to mean something else. */
+	if (host[0] == '[' || strspn(host, "0123456789.") == n)
+		return true;
+	return is_name(host, n, "localhost") || is_name(host, n, host_name) ||
+	       is_name(host, n, own_name) ||
+	       (n > l && strncasecmp(host + n - l, local, l) == 0);
+}
+
+enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool strict,
+				    const char *host_name, const char *own_name,
+				    struct tfp_error *err)
+{
+	static const char json[] = "application/json";
+	const char *type = post->content_type, *origin = post->origin;
+	size_t n = sizeof(json) - 1;
+	if (post->posted && (!type || strncasecmp(type, json, n) != 0 || !strchr("; \t", type[n]))) {
+		tfp_fail(err, TFP_BAD_QUERY, "the body is to be JSON");
+		tfp_error_set_hint(err, "send Content-Type: application/json");
+		return TFP_BAD_QUERY;
+	}
+	if (post->fetch_site && strcmp(post->fetch_site, "same-origin") != 0 &&
+	    strcmp(post->fetch_site, "none") != 0)
+		return tfp_fail(err, TFP_FORBIDDEN, "the request comes from another site");
+	if (origin) {
+		const char *host = strstr(origin, "://");
+		if (!host || !post->host || strcasecmp(host + 3, post->host) != 0)
+			return tfp_fail(err, TFP_FORBIDDEN,
+					"the request comes from another origin");
+	}
+	if (strict && (!post->host || !host_is_ours(post->host, host_name, own_name))) {
+		tfp_fail(err, TFP_FORBIDDEN, "the server is not known by this name");
+		tfp_error_set_hint(err, "use localhost or its address, or start it with "
+					"--allow-capture");
+		return TFP_FORBIDDEN;
+	}
+	return TFP_OK;
+}
+
 static const char *blanks(const char *p)
 {
 	return p + strspn(p, " \t");

@@ -1,20 +1,27 @@
 #include "http/router.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
+#include "store/pack.h"
 #include "tools/session.h"
 #include "tools/tool.h"
+#include "tools/trace.h"
+#include "tools/trace_export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A request on its way to an answer. */
 struct exchange {
 	const struct tfp_http_app *app;
 	const struct tfp_http_target *target;
-	const struct tfp_logdir_snapshot *snapshot; /* NULL for instant routes */
+	const struct tfp_logdir_snapshot *snapshot; /* NULL where none is needed */
 	const struct tfp_run *run;                  /* as the route needs it */
 	const struct tfp_tool *tool;
+	const struct tfp_http_post *post; /* NULL unless the route changes something */
+	struct tfp_capture_file *chosen;  /* hosts of a session, owned; mostly NULL */
 	struct tfp_reply *reply;
 };
 
@@ -93,40 +100,45 @@ static enum tfp_status answer_hosts(struct exchange *x, struct tfp_error *err)
 			      err);
 }
 
-static enum tfp_status open_session(const struct exchange *x, struct tfp_session *session,
-				    struct tfp_error *err)
+/* takes_hosts: several hosts may be named, as XProf's trace viewers allow. */
+static enum tfp_status open_session(struct exchange *x, bool takes_hosts,
+				    struct tfp_session *session, struct tfp_error *err)
 {
-	const char *host = parameter(x, "host");
-	if (!host && parameter(x, "hosts")) {
+	const char *host = parameter(x, "host"), *hosts = parameter(x, "hosts");
+	if (!host && hosts && takes_hosts) {
+		enum tfp_status status = tfp_session_init(session, x->app->cache, x->app->results,
+							  x->app->pool, x->run, NULL, err);
+		x->chosen = tfp_calloc(x->run->host_count, sizeof(*x->chosen));
+		if (!x->chosen)
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the request");
+		return status == TFP_OK ? tfp_session_choose(session, hosts, x->chosen, err)
+					: status;
+	}
+	if (!host && hosts) {
 		tfp_fail(err, TFP_BAD_QUERY, "parameter hosts is not for this: name one host");
 		tfp_error_set_hint(err, "host=NAME, or host=" TFP_ALL_HOSTS " for all together");
 		return TFP_BAD_QUERY;
 	}
-	return tfp_session_init(session, x->app->cache, x->app->pool, x->run, host, err);
+	return tfp_session_init(session, x->app->cache, x->app->results, x->app->pool, x->run, host,
+				err);
 }
 
 static enum tfp_status answer_diagnostics(struct exchange *x, struct tfp_error *err)
 {
 	struct tfp_session session;
-	enum tfp_status status = open_session(x, &session, err);
+	enum tfp_status status = open_session(x, false, &session, err);
 	if (status == TFP_OK)
 		status = tfp_diagnostics_json(&session, &x->reply->body, err);
 	return status;
 }
 
-static enum tfp_status render(const struct exchange *x, struct tfp_answer *answer,
-			      struct tfp_error *err)
+static enum tfp_status render(struct exchange *x, struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct tfp_session session;
-	enum tfp_status status = open_session(x, &session, err);
+	enum tfp_status status = open_session(x, x->tool->takes_hosts, &session, err);
 	if (status != TFP_OK)
 		return status;
-	if (session.host_count > 1 && !(x->tool->scope & TFP_HOSTS_ALL)) {
-		tfp_fail(err, TFP_BAD_QUERY, "%s shows one host at a time", x->tool->name);
-		tfp_error_set_hint(err, "name one with host=; /hosts lists them");
-		return TFP_BAD_QUERY;
-	}
-	return x->tool->render(&session, &x->target->query, answer, err);
+	return tfp_tool_render(x->tool, &session, &x->target->query, answer, err);
 }
 
 static enum tfp_status answer_csv(struct exchange *x, struct tfp_error *err)
@@ -147,14 +159,15 @@ static const char *tool_name(const struct exchange *x)
 	return name ? name : parameter(x, "tool");
 }
 
-static enum tfp_status answer_data_csv(struct exchange *x, struct tfp_error *err)
+/* What, run and host as the name of a file. */
+static void name_download(struct exchange *x, const char *what, const char *suffix)
 {
 	const char *host = parameter(x, "host");
 	const char *dash = host ? strrchr(host, '-') : NULL;
 	char *name = x->reply->download;
 	const char *end = dash ? dash + 1 : host ? host : TFP_ALL_HOSTS;
 	/* Cut where it is too long; there is room left for the suffix. */
-	int size = snprintf(name, sizeof(x->reply->download) - 4, "%s_%s_%s", tool_name(x),
+	int size = snprintf(name, sizeof(x->reply->download) - strlen(suffix), "%s_%s_%s", what,
 			    x->run->name, end);
 	if (size < 0)
 		name[0] = '\0';
@@ -163,7 +176,12 @@ static enum tfp_status answer_data_csv(struct exchange *x, struct tfp_error *err
 			    *name))
 			*name = '_';
 	}
-	memcpy(name, ".csv", 5);
+	memcpy(name, suffix, strlen(suffix) + 1);
+}
+
+static enum tfp_status answer_data_csv(struct exchange *x, struct tfp_error *err)
+{
+	name_download(x, tool_name(x), ".csv");
 	return answer_csv(x, err);
 }
 
@@ -187,10 +205,140 @@ static enum tfp_status answer_instances(struct exchange *x, struct tfp_error *er
 	if (!x->tool->instances)
 		return tfp_fail(err, TFP_NOT_APPLICABLE, "%s has no instances to show",
 				x->tool->name);
-	enum tfp_status status = open_session(x, &session, err);
+	enum tfp_status status = open_session(x, false, &session, err);
 	if (status == TFP_OK)
 		status = x->tool->instances(&session, &x->target->query, &x->reply->body, err);
 	return status;
+}
+
+static enum tfp_status answer_capture(struct exchange *x, struct tfp_error *err)
+{
+	return tfp_captures_run(x->app->captures, &x->target->query, &x->reply->body, err);
+}
+
+static enum tfp_status post_capture(struct exchange *x, struct tfp_error *err)
+{
+	return tfp_captures_start(x->app->captures, x->post->body, x->post->size, &x->reply->body,
+				  err);
+}
+
+static enum tfp_status answer_capture_status(struct exchange *x, struct tfp_error *err)
+{
+	return tfp_captures_status(x->app->captures, parameter(x, "id"), &x->reply->body, err);
+}
+
+static enum tfp_status post_capture_cancel(struct exchange *x, struct tfp_error *err)
+{
+	return tfp_captures_cancel(x->app->captures, x->post->body, x->post->size, &x->reply->body,
+				   err);
+}
+
+/* ---- an export, which outlives the request's way to its answer ---- */
+
+struct export_body {
+	struct tfp_session session;
+	struct tfp_trace_export export;
+	const struct tfp_logdir_snapshot *snapshot; /* which holds the run */
+	struct tfp_capture_file *chosen;
+};
+
+static void free_export(void *context)
+{
+	struct export_body *body = context;
+	tfp_trace_export_release(&body->export);
+	tfp_logdir_snapshot_unref(body->snapshot);
+	tfp_free(body->chosen);
+	tfp_free(body);
+}
+
+static enum tfp_status write_export(void *context, const struct tfp_sink *sink,
+				    struct tfp_error *err)
+{
+	struct export_body *body = context;
+	struct tfp_gzip *gzip;
+	if (body->export.format == TFP_TRACE_PERFETTO)
+		return tfp_trace_export_write(&body->export, sink, err);
+	enum tfp_status status = tfp_gzip_new(&gzip, sink, err);
+	if (status == TFP_OK)
+		status = tfp_trace_export_write(&body->export, tfp_gzip_sink(gzip), err);
+	if (status == TFP_OK)
+		status = tfp_gzip_finish(gzip, err);
+	tfp_gzip_free(gzip);
+	return status;
+}
+
+static enum tfp_status answer_export(struct exchange *x, struct tfp_error *err)
+{
+	struct export_body *body = tfp_calloc(1, sizeof(*body));
+	if (!body)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the request");
+	enum tfp_status status = open_session(x, true, &body->session, err);
+	if (status == TFP_OK)
+		status = tfp_trace_export_init(&body->export, &body->session, &x->target->query,
+					       err);
+	if (status != TFP_OK) {
+		free_export(body);
+		return status;
+	}
+	body->snapshot = tfp_logdir_snapshot_ref(x->snapshot);
+	body->chosen = x->chosen;
+	x->chosen = NULL;
+	bool chrome = body->export.format == TFP_TRACE_CHROME;
+	name_download(x, "trace", chrome ? ".json.gz" : ".perfetto-trace");
+	x->reply->content_type = chrome ? "application/gzip" : "application/octet-stream";
+	x->reply->stream = (struct tfp_body_stream){write_export, free_export, body, chrome};
+	return TFP_OK;
+}
+
+/* ---- the timeline ---- */
+
+static enum tfp_status answer_trace(struct exchange *x,
+				    enum tfp_status (*json)(const struct tfp_session *session,
+							    const struct tfp_query *query,
+							    struct tfp_buf *json,
+							    struct tfp_error *err),
+				    struct tfp_error *err)
+{
+	struct tfp_session session;
+	enum tfp_status status = open_session(x, true, &session, err);
+	if (status == TFP_OK)
+		status = json(&session, &x->target->query, &x->reply->body, err);
+	return status;
+}
+
+static enum tfp_status answer_trace_tracks(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_tracks_json, err);
+}
+
+static enum tfp_status answer_trace_tiles(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_tiles_json, err);
+}
+
+static enum tfp_status answer_trace_event(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_event_json, err);
+}
+
+static enum tfp_status answer_trace_neighbour(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_neighbour_json, err);
+}
+
+static enum tfp_status answer_trace_events(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_events_json, err);
+}
+
+static enum tfp_status answer_trace_search(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_search_json, err);
+}
+
+static enum tfp_status answer_trace_aggregate(struct exchange *x, struct tfp_error *err)
+{
+	return answer_trace(x, tfp_trace_aggregate_json, err);
 }
 
 static const struct tfp_route routes[] = {
@@ -204,10 +352,41 @@ static const struct tfp_route routes[] = {
 	{"/data", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_data},
 	{"/data_csv", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_data_csv},
 	{"/instances", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_instances},
+	{"/trace_viewer/export", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_export},
 	{"/diagnostics", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_BODY, answer_diagnostics},
+	{"/capture_profile", TFP_ROUTE_WAITS, NONE, NONE, THE_BODY, answer_capture},
+	{"/capture_status", TFP_ROUTE_BRIEF, NONE, NONE, THE_BODY, answer_capture_status},
+	{"/capture_cancel", TFP_ROUTE_BRIEF, NONE, NONE, THE_BODY, NULL},
+	{"/trace_viewer/tracks", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_tracks},
+	{"/trace_viewer/tiles", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_tiles},
+	{"/trace_viewer/event", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_event},
+	{"/trace_viewer/neighbour", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN,
+	 answer_trace_neighbour},
+	{"/trace_viewer/events", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_events},
+	{"/trace_viewer/search", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_search},
+	{"/trace_viewer/aggregate", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN,
+	 answer_trace_aggregate},
 	{"/version", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_version},
 	{"/healthz", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_healthz},
 };
+
+/* Of those that change something. */
+static const struct post {
+	const char *path;
+	enum tfp_status (*answer)(struct exchange *x, struct tfp_error *err);
+} posts[] = {
+	{"/capture_profile", post_capture},
+	{"/capture_cancel", post_capture_cancel},
+};
+
+static const struct post *find_post(const struct tfp_route *route)
+{
+	for (size_t i = 0; i < sizeof(posts) / sizeof(posts[0]); i++) {
+		if (strcmp(posts[i].path, route->path) == 0)
+			return &posts[i];
+	}
+	return NULL;
+}
 
 const struct tfp_route *tfp_route_find(const char *path)
 {
@@ -221,6 +400,23 @@ const struct tfp_route *tfp_route_find(const char *path)
 enum tfp_route_cost tfp_route_cost(const struct tfp_route *route)
 {
 	return route->cost;
+}
+
+bool tfp_route_takes_get(const struct tfp_route *route)
+{
+	return route->answer != NULL;
+}
+
+bool tfp_route_takes_post(const struct tfp_route *route)
+{
+	return find_post(route) != NULL;
+}
+
+const char *tfp_route_methods(const struct tfp_route *route)
+{
+	if (!find_post(route))
+		return "GET, HEAD";
+	return route->answer ? "GET, POST" : "POST";
 }
 
 /* ---- answering ---- */
@@ -250,7 +446,7 @@ static enum tfp_status find_what_is_needed(struct exchange *x, const struct tfp_
 					   struct tfp_error *err)
 {
 	const char *run = parameter(x, "run"), *tool = tool_name(x);
-	if (route->cost != TFP_ROUTE_INSTANT) {
+	if (route->cost == TFP_ROUTE_LIGHT || route->cost == TFP_ROUTE_HEAVY) {
 		enum tfp_status status = tfp_logdir_snapshot(x->app->dir, &x->snapshot, err);
 		if (status != TFP_OK)
 			return status;
@@ -288,7 +484,18 @@ static enum tfp_status answer(struct exchange *x, const struct tfp_route *route,
 			      const struct tfp_http_conditions *conditions, struct tfp_error *err)
 {
 	struct tfp_reply *reply = x->reply;
-	enum tfp_status status = find_what_is_needed(x, route, err);
+	enum tfp_status status;
+	if (x->post) {
+		char own_name[256] = "";
+		if (gethostname(own_name, sizeof(own_name) - 1) != 0)
+			own_name[0] = '\0';
+		status = tfp_http_post_check(x->post, x->app->strict_host, x->app->host, own_name,
+					     err);
+		if (status != TFP_OK)
+			return status;
+		return x->post->posted ? find_post(route)->answer(x, err) : route->answer(x, err);
+	}
+	status = find_what_is_needed(x, route, err);
 	if (status != TFP_OK)
 		return status;
 	if (route->basis != THE_BODY) {
@@ -311,12 +518,14 @@ void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *
 		      const struct tfp_http_target *target,
 		      const struct tfp_http_conditions *conditions, struct tfp_reply *reply)
 {
-	struct exchange x = {.app = app, .target = target, .reply = reply};
+	struct exchange x = {
+		.app = app, .target = target, .post = conditions->post, .reply = reply};
 	struct tfp_error err;
 	tfp_error_init(&err);
 	if (answer(&x, route, build, conditions, &err) != TFP_OK)
 		tfp_reply_error(reply, &err);
 	tfp_reply_compress(reply, conditions->accept_encoding);
+	tfp_free(x.chosen);
 	tfp_logdir_snapshot_unref(x.snapshot);
 }
 

@@ -7,25 +7,35 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "http/captures.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
+#include "store/result_cache.h"
 #include "tools/run_info.h"
 
 /* What the answers are made from; all borrowed. */
 struct tfp_http_app {
 	struct tfp_logdir *dir;
 	struct tfp_capture_cache *cache;
+	struct tfp_result_cache *results; /* may be NULL */
 	struct tfp_run_info *info;
 	struct tfp_pool *pool; /* for work within an answer; may be NULL */
+	struct tfp_captures *captures;
+	/* Whether requests that change something must name the server by an address
+	 * or a name that is known to be its own; then also by host. */
+	bool strict_host;
+	const char *host;
 };
 
 /* How long a route may take. */
 enum tfp_route_cost {
 	TFP_ROUTE_INSTANT, /* looks at nothing that is not in memory */
+	TFP_ROUTE_BRIEF,   /* may touch the disk, needs no list of runs */
 	TFP_ROUTE_LIGHT,   /* lists files, looks into them briefly */
 	TFP_ROUTE_HEAVY,   /* reads captures */
+	TFP_ROUTE_WAITS,   /* for other programs */
 };
 
 struct tfp_route;
@@ -33,10 +43,15 @@ struct tfp_route;
 /* NULL when there is none; assets are not routes. */
 const struct tfp_route *tfp_route_find(const char *path);
 enum tfp_route_cost tfp_route_cost(const struct tfp_route *route);
+/* Methods of a route, for an Allow header: "GET, HEAD" and the like. */
+const char *tfp_route_methods(const struct tfp_route *route);
+bool tfp_route_takes_get(const struct tfp_route *route);
+bool tfp_route_takes_post(const struct tfp_route *route);
 
 /* What a request brings along besides its address; NULL where a header is absent. */
 struct tfp_http_conditions {
 	const char *accept_encoding, *if_none_match;
+	const struct tfp_http_post *post; /* NULL unless the route changes something */
 };
 
 /* Fills an initialised reply, errors included. build tells one build of the

@@ -4,6 +4,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/pipe.h"
+#include "store/pack.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,11 +22,18 @@
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
 #define HEAVY_THREADS      8u
+/* Downloads that are made while they are sent. Their threads wait for clients, so they are
+ * apart from those that answer, and a client that takes nothing is given up. */
+#define STREAMS_MAX        4u
+#define STREAM_ROOM        ((size_t)1 << 20)
+#define STREAM_PATIENCE_MS 30000u
 #define CONNECTIONS_MAX    1000u
 #define IDLE_SECONDS       75u
 #define REQUEST_MEMORY     ((size_t)1 << 20)
 /* Of libmicrohttpd for a request's head: a longer one it refuses itself. */
 #define HEAD_MEMORY (32 << 10)
+/* Of a body; a client that goes on beyond twice as much is cut off. */
+#define BODY_MAX ((size_t)64 << 10)
 
 struct tfp_http_server {
 	struct MHD_Daemon *daemon;
@@ -37,8 +46,18 @@ struct tfp_http_server {
 	int listener; /* -1 when closed */
 	/* Apart, so that long work in one does not keep lists waiting. They are
 	 * not the pool that work within an answer uses. */
-	struct tfp_pool *light, *heavy;
+	struct tfp_pool *light, *heavy, *waiting, *streams;
+	atomic_uint streaming; /* downloads being made */
+	atomic_bool stopping;
 	atomic_uint active; /* requests being answered */
+};
+
+/* A body on its way: made by a job, read by libmicrohttpd. */
+struct stream {
+	struct tfp_http_server *server;
+	struct tfp_pipe *pipe;
+	struct tfp_body_stream body;
+	bool gzip;
 };
 
 /* One request. Made when its first line is read, freed when libmicrohttpd is
@@ -52,7 +71,12 @@ struct request {
 	struct tfp_http_target target;
 	struct tfp_http_conditions conditions;
 	const struct tfp_route *route;
+	struct tfp_http_post post;
+	struct tfp_buf body; /* of a POST */
+	size_t dropped;      /* bytes of a body that nobody wants */
+	bool takes_body;
 	struct tfp_reply reply;
+	struct tfp_pipe *pipe; /* its body comes from here; or NULL */
 	enum stage { HEAD, BODY, ANSWERED } stage;
 	bool counted;
 	size_t sent;
@@ -84,8 +108,8 @@ static void add_headers(struct MHD_Response *response, const struct tfp_reply *r
 		MHD_add_response_header(response, "ETag", reply->etag);
 	if (reply->location)
 		MHD_add_response_header(response, "Location", reply->location);
-	if (reply->refuses_method)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
+	if (reply->allow)
+		MHD_add_response_header(response, "Allow", reply->allow);
 	if (reply->download[0]) {
 		char value[sizeof(reply->download) + 32];
 		snprintf(value, sizeof(value), "attachment; filename=\"%s\"", reply->download);
@@ -93,11 +117,147 @@ static void add_headers(struct MHD_Response *response, const struct tfp_reply *r
 	}
 }
 
+/* ---- bodies that are made while they are sent ---- */
+
+/* Called with the pipe's lock: nothing wakes the connection before it sleeps. */
+static void sleep_connection(void *context)
+{
+	MHD_suspend_connection(context);
+}
+
+static void wake_connection(void *context)
+{
+	MHD_resume_connection(context);
+}
+
+static ssize_t read_stream(void *context, uint64_t at, char *to, size_t room)
+{
+	size_t size;
+	(void)at;
+	switch (tfp_pipe_read(context, to, room, &size)) {
+	case TFP_PIPE_DATA:
+		return (ssize_t)size;
+	case TFP_PIPE_EMPTY:
+		return 0;
+	case TFP_PIPE_END:
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	case TFP_PIPE_BROKEN:
+		break;
+	}
+	/* The connection is closed, so that the client knows that something is missing. */
+	return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void abandon_stream(void *context)
+{
+	tfp_pipe_abandon(context);
+}
+
+static enum tfp_status write_stream(struct stream *s, struct tfp_error *err)
+{
+	const struct tfp_sink to = {tfp_pipe_write, s->pipe};
+	struct tfp_gzip *gzip;
+	if (!s->gzip)
+		return s->body.write(s->body.context, &to, err);
+	enum tfp_status status = tfp_gzip_new(&gzip, &to, err);
+	if (status == TFP_OK)
+		status = s->body.write(s->body.context, tfp_gzip_sink(gzip), err);
+	if (status == TFP_OK)
+		status = tfp_gzip_finish(gzip, err);
+	tfp_gzip_free(gzip);
+	return status;
+}
+
+static void stream_job(void *context)
+{
+	struct stream *s = context;
+	struct tfp_error err;
+	tfp_error_init(&err);
+	enum tfp_status status = write_stream(s, &err);
+	if (status != TFP_OK)
+		tfp_log_verbose("a download ends early: %s", err.message);
+	s->body.free(s->body.context);
+	tfp_pipe_close(s->pipe, status == TFP_OK);
+	atomic_fetch_sub(&s->server->streaming, 1);
+	tfp_free(s);
+}
+
+static enum tfp_status refuse_stream(struct tfp_error *err)
+{
+	tfp_fail(err, TFP_NO_MEMORY, "%u downloads are being made already", STREAMS_MAX);
+	tfp_error_set_hint(err, "try again when one of them has ended");
+	return TFP_NO_MEMORY;
+}
+
+/* Has the reply's body made by a thread of its own; on failure the reply is an error. */
+static void start_stream(struct request *r)
+{
+	struct tfp_http_server *server = r->server;
+	const struct tfp_pipe_config config = {.room = STREAM_ROOM,
+					       .patience_ms = STREAM_PATIENCE_MS,
+					       .stop = &server->stopping,
+					       .sleep = sleep_connection,
+					       .wake = wake_connection,
+					       .context = r->connection};
+	struct tfp_error err;
+	struct stream *s = tfp_calloc(1, sizeof(*s));
+	enum tfp_status status = TFP_OK;
+	bool counted = atomic_fetch_add(&server->streaming, 1) < STREAMS_MAX;
+	if (!counted)
+		status = refuse_stream(&err);
+	else if (!s)
+		status = tfp_fail(&err, TFP_NO_MEMORY, "no memory for a download");
+	if (status == TFP_OK)
+		status = tfp_pipe_new(&r->pipe, &config, &err);
+	if (status == TFP_OK) {
+		*s = (struct stream){server, r->pipe, r->reply.stream,
+				     r->reply.encoding == TFP_HTTP_GZIP};
+		status = tfp_pool_submit(server->streams, stream_job, s, &err);
+		if (status != TFP_OK) {
+			tfp_pipe_close(r->pipe, false);
+			tfp_pipe_abandon(r->pipe);
+			r->pipe = NULL;
+		}
+	}
+	if (status != TFP_OK) {
+		atomic_fetch_sub(&server->streaming, 1);
+		tfp_free(s);
+		tfp_reply_error(&r->reply, &err);
+		return;
+	}
+	r->reply.stream = (struct tfp_body_stream){0}; /* the job's now */
+}
+
+static struct MHD_Response *stream_response(struct request *r)
+{
+	struct MHD_Response *response = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, 64 << 10, read_stream, r->pipe, abandon_stream);
+	if (!response)
+		tfp_pipe_abandon(r->pipe);
+	r->pipe = NULL;
+	return response;
+}
+
+static ssize_t read_nothing(void *context, uint64_t at, char *to, size_t room)
+{
+	(void)context;
+	(void)at;
+	(void)to;
+	(void)room;
+	return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 static enum MHD_Result send_reply(struct request *r)
 {
 	struct MHD_Response *response;
 	struct tfp_reply *reply = &r->reply;
-	if (reply->fixed) {
+	if (r->pipe) {
+		response = stream_response(r);
+	} else if (reply->stream.write) {
+		/* HEAD: as GET would begin. */
+		response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing,
+							     NULL, NULL);
+	} else if (reply->fixed) {
 		response = MHD_create_response_from_buffer(
 			reply->fixed_size, (void *)(uintptr_t)reply->fixed, MHD_RESPMEM_PERSISTENT);
 		r->sent = reply->fixed_size;
@@ -123,6 +283,8 @@ static void answer_job(void *context)
 	struct request *r = context;
 	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
 			 &r->reply);
+	if (r->reply.stream.write && strcmp(r->method, "GET") == 0)
+		start_stream(r);
 	MHD_resume_connection(r->connection);
 }
 
@@ -141,11 +303,23 @@ static bool hand_over(struct request *r)
 	struct tfp_error err;
 	r->conditions.accept_encoding = header(r, "Accept-Encoding");
 	r->conditions.if_none_match = header(r, "If-None-Match");
-	if (tfp_http_target_parse(&r->target, r->uri, server->prefix, &r->arena, &err) != TFP_OK) {
+	if (tfp_buf_failed(&r->body)) {
+		tfp_fail(&err, TFP_TOO_LARGE, "a body has at most %zu bytes", BODY_MAX);
 		tfp_reply_error(&r->reply, &err);
 		return false;
 	}
-	r->route = tfp_route_find(r->target.path);
+	if (r->route && tfp_route_takes_post(r->route)) {
+		r->post = (struct tfp_http_post){
+			.posted = r->takes_body,
+			.body = tfp_buf_text(&r->body),
+			.size = r->body.size,
+			.content_type = header(r, "Content-Type"),
+			.host = header(r, "Host"),
+			.origin = header(r, "Origin"),
+			.fetch_site = header(r, "Sec-Fetch-Site"),
+		};
+		r->conditions.post = &r->post;
+	}
 	if (!r->route) {
 		tfp_route_answer_static(&r->target, &r->conditions, &r->reply);
 		return false;
@@ -157,21 +331,57 @@ static bool hand_over(struct request *r)
 		return false;
 	}
 	MHD_suspend_connection(r->connection);
-	if (tfp_pool_submit(cost == TFP_ROUTE_LIGHT ? server->light : server->heavy, answer_job, r,
-			    &err) != TFP_OK) {
+	struct tfp_pool *pool = server->light;
+	if (cost == TFP_ROUTE_HEAVY)
+		pool = server->heavy;
+	else if (cost == TFP_ROUTE_WAITS && !r->takes_body)
+		pool = server->waiting;
+	if (tfp_pool_submit(pool, answer_job, r, &err) != TFP_OK) {
 		tfp_reply_error(&r->reply, &err);
 		MHD_resume_connection(r->connection);
 	}
 	return true;
 }
 
-static void refuse_method(struct request *r)
+/* Looks at the first line; false when the reply is made already. */
+static bool accept_request(struct request *r)
 {
 	struct tfp_error err;
-	tfp_fail(&err, TFP_BAD_QUERY, "only GET and HEAD are answered");
-	tfp_reply_error(&r->reply, &err);
-	r->reply.status = 405;
-	r->reply.refuses_method = true;
+	bool get = strcmp(r->method, "GET") == 0, head = strcmp(r->method, "HEAD") == 0;
+	bool post = strcmp(r->method, "POST") == 0;
+	enum tfp_status status =
+		tfp_http_target_parse(&r->target, r->uri, r->server->prefix, &r->arena, &err);
+	r->route = status == TFP_OK ? tfp_route_find(r->target.path) : NULL;
+	r->takes_body = post && r->route && tfp_route_takes_post(r->route);
+	bool known = get || head;
+	if (r->route)
+		known = r->takes_body || (known && tfp_route_takes_get(r->route) &&
+					  !(head && tfp_route_takes_post(r->route)));
+	if (!known) {
+		const char *allow = r->route ? tfp_route_methods(r->route) : "GET, HEAD";
+		tfp_fail(&err, TFP_BAD_QUERY, "here only %s is answered", allow);
+		tfp_reply_error(&r->reply, &err);
+		r->reply.status = 405;
+		r->reply.allow = allow;
+		return false;
+	}
+	if (status != TFP_OK) {
+		tfp_reply_error(&r->reply, &err);
+		return false;
+	}
+	return true;
+}
+
+/* A piece of a body; false when the client is to be cut off. */
+static bool take_body(struct request *r, const char *bytes, size_t size)
+{
+	if (!r->takes_body)
+		return true;
+	tfp_buf_add(&r->body, bytes, size);
+	if (!tfp_buf_failed(&r->body))
+		return true;
+	r->dropped += size;
+	return r->dropped <= 2 * BODY_MAX;
 }
 
 /* Called when the head of a request is read, for every piece of its body, at its
@@ -184,7 +394,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	(void)context;
 	(void)url;
 	(void)version;
-	(void)upload;
 	if (!r)
 		return MHD_NO; /* there was no memory for it */
 	switch (r->stage) {
@@ -192,17 +401,17 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		r->stage = BODY;
 		r->connection = connection;
 		r->method = tfp_arena_strndup(&r->arena, method, strlen(method));
+		if (!r->method)
+			return MHD_NO;
 		r->counted = true;
 		atomic_fetch_add(&r->server->active, 1);
-		if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0)
-			return MHD_YES;
-		/* Its body may be long, and nobody wants it. */
-		refuse_method(r);
-		return send_reply(r);
+		/* At once where it is refused: a body may be long. */
+		return accept_request(r) ? MHD_YES : send_reply(r);
 	case BODY:
 		if (*upload_size) {
+			bool goes_on = take_body(r, upload, *upload_size);
 			*upload_size = 0;
-			return MHD_YES;
+			return goes_on ? MHD_YES : MHD_NO;
 		}
 		r->stage = ANSWERED;
 		return hand_over(r) ? MHD_YES : send_reply(r);
@@ -223,6 +432,7 @@ static void *first_line(void *context, const char *uri, struct MHD_Connection *c
 	r->started_ns = tfp_clock_monotonic_ns();
 	tfp_arena_init(&r->arena, REQUEST_MEMORY);
 	tfp_reply_init(&r->reply);
+	tfp_buf_init(&r->body, BODY_MAX);
 	r->uri = tfp_arena_strndup(&r->arena, uri, strlen(uri));
 	if (!r->uri) {
 		tfp_free(r);
@@ -248,7 +458,10 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 		atomic_fetch_sub(&r->server->active, 1);
 	}
 	*state = NULL;
+	if (r->pipe) /* it was never sent */
+		tfp_pipe_abandon(r->pipe);
 	tfp_reply_release(&r->reply);
+	tfp_buf_release(&r->body);
 	tfp_arena_release(&r->arena);
 	tfp_free(r);
 }
@@ -394,6 +607,10 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->heavy, HEAVY_THREADS, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&server->waiting, TFP_CAPTURES_AT_ONCE, err);
+	if (status == TFP_OK)
+		status = tfp_pool_new(&server->streams, STREAMS_MAX, err);
 	if (status != TFP_OK) {
 		tfp_http_server_free(server);
 		return status;
@@ -455,10 +672,13 @@ void tfp_http_server_free(struct tfp_http_server *server)
 		return;
 	if (server->daemon)
 		tfp_http_server_stop(server);
+	atomic_store(&server->stopping, true);
 	/* The jobs first: libmicrohttpd must not be stopped while it has
 	 * suspended connections. */
 	tfp_pool_free(server->light);
 	tfp_pool_free(server->heavy);
+	tfp_pool_free(server->streams);
+	tfp_pool_free(server->waiting);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
 	if (server->listener >= 0)

@@ -12,6 +12,10 @@
 #define PROFILE_START_NS UINT64_C(1768471200000000000)
 #define BATCH            8 /* records of an element of the input pipeline */
 #define FIRST_STEP_NUM   1200
+#define HISTORY_STEPS    64 /* whose blocks are kept for good */
+#define HISTORY_BYTES    (INT64_C(4) << 20)
+#define SCRATCH_BYTES    (INT64_C(768) << 10)
+#define SCRATCH_HELD     32 /* blocks at most at a time */
 
 /* Of tsl's ContextType. */
 enum { CONTEXT_GENERIC = 0, CONTEXT_TF_EXECUTOR = 2, CONTEXT_LEGACY = 1 };
@@ -623,6 +627,54 @@ static void eager_kernel(struct tfp_synth_host *h, int64_t at)
 	end_op(h, d->compute, mark, true);
 }
 
+/* A block that nobody gives back. */
+static void keep_history(struct tfp_synth_host *h, int64_t at)
+{
+	struct take t = {.bytes = HISTORY_BYTES,
+			 .requested = HISTORY_BYTES,
+			 .address = INT64_C(0x7e8000000000) +
+				    (int64_t)h->clock.step.number * HISTORY_BYTES,
+			 .path = h->text_history,
+			 .region = h->text_output,
+			 .shape = h->text_history_shape,
+			 .data_type = 1,
+			 .id = h->function_id};
+
+	if (h->clock.step.number < HISTORY_STEPS)
+		memory_event(h, h->python, &h->devices[0].memory, at, &t, false);
+}
+
+/* Blocks of host memory, taken by one thread after the other and given back by the next
+ * ones; how many are held at a time rises and falls twice. */
+static void churn(struct tfp_synth_host *h, const struct tfp_synth_step *s)
+{
+	uint64_t events = (uint64_t)h->o->allocations * 2, taken = 0, given = 0;
+	int64_t start = s->function, ns = s->devices_end - s->function;
+
+	for (uint64_t i = 0; i < events; i++) {
+		int64_t at =
+			start + (int64_t)((long double)ns * (long double)i / (long double)events);
+		/* Two waves. */
+		uint64_t phase = i * 4 * SCRATCH_HELD / events % (2 * SCRATCH_HELD);
+		uint64_t most = 1 + (phase < SCRATCH_HELD ? phase : 2 * SCRATCH_HELD - 1 - phase);
+		uint64_t held = taken - given;
+		bool give = held == events - i || (held > 0 && held >= most);
+		uint64_t block = give ? given++ : taken++;
+		struct take t = {.bytes = SCRATCH_BYTES,
+				 .requested = SCRATCH_BYTES - 256 + (int64_t)(block % 256),
+				 .address = INT64_C(0x7d0000000000) +
+					    (int64_t)(block % (2 * SCRATCH_HELD)) * SCRATCH_BYTES,
+				 .path = h->text_scratch,
+				 .region = h->text_temp,
+				 .shape = h->text_scratch_shape,
+				 .data_type = 4,
+				 .id = h->function_id};
+
+		memory_event(h, h->scratch_threads[i % TFP_SYNTH_SCRATCH_THREADS], &h->scratch, at,
+			     &t, give);
+	}
+}
+
 /* Three ops without a function around them; the middle one runs on a device. */
 static void update_metrics(struct tfp_synth_host *h, int64_t start)
 {
@@ -654,6 +706,7 @@ static void update_metrics(struct tfp_synth_host *h, int64_t start)
 		plain_op(h, h->python, ops[i].op, at + 24000, 56000, true);
 		if (ops[i].op == EV_OP_AND) {
 			memory_event(h, h->python, &h->devices[0].memory, at + 27000, &t, false);
+			keep_history(h, at + 30000);
 			eager_kernel(h, at + 36000);
 		}
 	}
@@ -788,6 +841,10 @@ static void open_books(struct tfp_synth_host *h)
 	h->pinned.resident = h->pinned.in_use = INT64_C(2097152);
 	h->pinned.swing = (int64_t)(h->m->input_bytes + 256) * h->o->devices + 1;
 	h->pinned.peak = h->pinned.in_use + h->pinned.swing;
+	h->scratch.limit = INT64_C(34359738368);
+	h->scratch.resident = h->scratch.in_use = SCRATCH_BYTES;
+	h->scratch.swing = SCRATCH_BYTES * (SCRATCH_HELD + 1);
+	h->scratch.peak = h->scratch.in_use;
 	for (unsigned d = 0; d < h->o->devices; d++) {
 		struct tfp_synth_allocator *a = &h->devices[d].memory;
 
@@ -819,6 +876,7 @@ static void write_step(struct tfp_synth_host *h, unsigned number)
 			derive(h, s, d);
 	}
 	manage_events(h);
+	churn(h, s);
 	train_step(h, s);
 	h->last = s->end;
 }

@@ -63,7 +63,7 @@ static struct tfp_synth_line *thread(struct tfp_synth_host *h, const char *name,
 	return line;
 }
 
-_Static_assert(6 + TFP_SYNTH_MAP_THREADS +
+_Static_assert(6 + TFP_SYNTH_MAP_THREADS + TFP_SYNTH_SCRATCH_THREADS +
 			       TFP_SYNTH_DEVICES_MAX * (TFP_SYNTH_COMPUTE_THREADS + 1) <=
 		       TFP_SYNTH_LINES_MAX,
 	       "a line for every thread");
@@ -85,6 +85,8 @@ static void name_threads(struct tfp_synth_host *h)
 			h->devices[d].threads[i] = thread(h, "tf_Compute", number++);
 		h->devices[d].collectives = thread(h, "collective_ops", number++);
 	}
+	for (unsigned i = 0; i < TFP_SYNTH_SCRATCH_THREADS && h->o->allocations; i++)
+		h->scratch_threads[i] = thread(h, "tf_numa_-1_Eigen", number++);
 	tfp_synth_space_sort_lines(h->plane);
 }
 
@@ -116,6 +118,13 @@ static void name_texts(struct tfp_synth_host *h)
 			h->equations[i] = host_text(h, op->equation);
 	}
 	h->pinned.name = host_text(h, "gpu_host_bfc");
+	h->text_history = host_text(h, "history/TensorListPushBack");
+	h->text_history_shape = host_text(h, "[1024,1024]");
+	if (h->o->allocations) {
+		h->scratch.name = host_text(h, "mklcpu");
+		h->text_scratch = host_text(h, "map/decode_jpeg/scratch");
+		h->text_scratch_shape = host_text(h, "[512,512,3]");
+	}
 }
 
 static void name_launches(struct tfp_synth_host *h)

@@ -17,6 +17,7 @@
 
 #define TFP_SYNTH_COMPUTE_THREADS 3 /* of a device */
 #define TFP_SYNTH_MAP_THREADS     4 /* of the parallel map in the input pipeline */
+#define TFP_SYNTH_SCRATCH_THREADS 4 /* that take and give host memory */
 /* Where the lines of threads begin: with the profiler. */
 #define TFP_SYNTH_HOST_LINES_NS INT64_C(24546)
 #define TFP_SYNTH_SCOPES_MAX    12 /* nesting of an op's name, and a 0 */
@@ -73,16 +74,17 @@ struct tfp_synth_host {
 	struct tfp_synth_line *python, *executor, *get_next, *producer,
 		*maps[TFP_SYNTH_MAP_THREADS];
 	struct tfp_synth_line *map_executor, *event_manager;
+	struct tfp_synth_line *scratch_threads[TFP_SYNTH_SCRATCH_THREADS];
 	struct tfp_synth_device *devices;
 	uint32_t *shapes, *arguments, *equations; /* texts on the host plane, by op */
 	uint32_t *launches;                       /* names of the calls, by kernel */
 	unsigned *first_use;                      /* by op, into details */
-	struct tfp_synth_allocator pinned;
+	struct tfp_synth_allocator pinned, scratch;
 	struct tfp_synth_pinned *pinned_events; /* [device * PINNED_KINDS + kind] */
 	struct tfp_synth_pinned **pinned_order; /* by time */
 	uint32_t text_not_traced, text_traced, text_eager, text_function, text_assign, text_read,
 		text_and, text_output, text_temp, text_dynamic, text_recv, text_bytes, text_scalar,
-		text_eager_op;
+		text_eager_op, text_history, text_history_shape, text_scratch, text_scratch_shape;
 	uint32_t eager_launch; /* name of the call */
 	int64_t function_id;   /* of the step */
 	char step_name[32];

@@ -55,6 +55,9 @@ static enum tfp_status check(const struct tfp_synth_options *o, struct tfp_error
 	if (status == TFP_OK)
 		status = check_number("events per step", o->events_per_step, TFP_SYNTH_EVENTS_MAX,
 				      err);
+	if (status == TFP_OK && o->allocations > TFP_SYNTH_ALLOCATIONS_MAX)
+		status = tfp_fail(err, TFP_BAD_QUERY, "%u allocations: must be 0 to %u",
+				  o->allocations, TFP_SYNTH_ALLOCATIONS_MAX);
 	if (status == TFP_OK && (o->run[0] == '\0' || o->run[0] == '.' || strchr(o->run, '/')))
 		status = tfp_fail(err, TFP_BAD_QUERY,
 				  "'%s' is no name for a run: it must not be empty, start with a "

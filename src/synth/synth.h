@@ -12,7 +12,8 @@
  * every host waits for its input, one retracing of the training function at a
  * third of the way, and, with two hosts or more, one host whose input pipeline
  * is slower than a step throughout, so that the others wait for it in their
- * reductions.
+ * reductions. The first device of every host keeps a block of each of the first
+ * steps for good, as a program does that collects its history.
  */
 #ifndef TFP_SYNTH_SYNTH_H
 #define TFP_SYNTH_SYNTH_H
@@ -28,16 +29,20 @@ enum tfp_synth_compression {
 	TFP_SYNTH_ZSTD, /* .xplane.pb.zst */
 };
 
-#define TFP_SYNTH_HOSTS_MAX   256
-#define TFP_SYNTH_DEVICES_MAX 16
-#define TFP_SYNTH_STEPS_MAX   10000000
-#define TFP_SYNTH_EVENTS_MAX  4000000
+#define TFP_SYNTH_HOSTS_MAX       256
+#define TFP_SYNTH_DEVICES_MAX     16
+#define TFP_SYNTH_STEPS_MAX       10000000
+#define TFP_SYNTH_EVENTS_MAX      4000000
+#define TFP_SYNTH_ALLOCATIONS_MAX 4000000
 
 struct tfp_synth_options {
 	unsigned hosts;           /* files; 1 to TFP_SYNTH_HOSTS_MAX */
 	unsigned devices;         /* GPUs of each host; 1 to TFP_SYNTH_DEVICES_MAX */
 	unsigned steps;           /* 1 to TFP_SYNTH_STEPS_MAX */
 	unsigned events_per_step; /* about, of a host; at least some 400 a device */
+	/* Further blocks of host memory that each step takes and gives back, on several
+	 * threads: twice as many events, for the allocator "mklcpu". */
+	unsigned allocations;
 	/* When not 0, steps is chosen so that an uncompressed file comes near
 	 * this many bytes. */
 	uint64_t bytes;

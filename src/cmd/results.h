@@ -1,0 +1,32 @@
+/*
+ * The result cache as the programs' options have it: --cache-dir, --cache-limit,
+ * --no-cache.
+ */
+#ifndef TFP_CMD_RESULTS_H
+#define TFP_CMD_RESULTS_H
+
+#include "store/result_cache.h"
+
+#define TFP_RESULTS_LIMIT ((uint64_t)1 << 30) /* bytes, when no option says */
+
+struct tfp_results_options {
+	const char *folder; /* NULL: tfprof in the user's cache folder */
+	uint64_t limit_bytes;
+	bool off;
+};
+
+/* A size such as 4G; K, M, G and T stand for powers of 1024. false for anything else, and
+ * for 0. */
+bool tfp_read_size(const char *text, uint64_t *out);
+
+/* Tells this build of the program from others. */
+uint64_t tfp_build_stamp(void);
+
+/* *out is NULL where results are not kept: because of an option, or, with a line in the log,
+ * because the folder cannot be used. Only a folder that was asked for and lies
+ * inside logdir is an error. */
+enum tfp_status tfp_results_open(struct tfp_result_cache **out,
+				 const struct tfp_results_options *options, const char *logdir,
+				 struct tfp_error *err) TFP_CHECK;
+
+#endif
