@@ -1,8 +1,8 @@
 // Bundles the page: node build.mjs --outdir DIR
 // Reads only this folder and node_modules, writes only DIR, and gives the same bytes for the same input.
 import { build } from 'esbuild';
-import { copyFile, mkdir } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -11,22 +11,21 @@ const { values } = parseArgs({ options: { outdir: { type: 'string', default: joi
 const outdir = resolve(values.outdir);
 
 await mkdir(outdir, { recursive: true });
-await build({
+const script = {
   absWorkingDir: here,
-  entryPoints: {
-    main: 'src/main.ts',
-    theme: 'src/theme_first.ts',
-  },
   outdir,
   bundle: true,
   minify: true,
   sourcemap: false,
-  format: 'iife',
   target: ['es2022'],
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
-});
+};
+await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts' }, format: 'iife' });
+// What is imported by import() becomes a file of its own, and so does what several files share. Their names hold a hash of
+// what is in them: a page that is open while its server is replaced finds nothing rather than something that does not fit.
+const { metafile: { outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', splitting: true, chunkNames: '[name]_[hash]', metafile: true });
 await build({
   absWorkingDir: here,
   entryPoints: { main: 'src/styles/main.css' },
@@ -38,6 +37,20 @@ await build({
   legalComments: 'none',
   logLevel: 'warning',
 });
-for (const name of ['index.html', 'icon.svg']) {
-  await copyFile(join(here, 'src', name), join(outdir, name));
+
+// The document names all that main.js imports at once, so that nothing is found one after the other.
+const first = new Set();
+function follow(path) {
+  for (const one of outputs[path].imports) {
+    if (one.kind !== 'import-statement' || first.has(one.path)) continue;
+    first.add(one.path);
+    follow(one.path);
+  }
 }
+follow(Object.keys(outputs).find((path) => basename(path) === 'main.js'));
+const links = [...first].map((path) => `<link rel="modulepreload" href="${basename(path)}">\n`).sort().join('');
+const html = await readFile(join(here, 'src', 'index.html'), 'utf8');
+const main = '<script type="module" src="main.js"></script>\n';
+if (!html.includes(main)) throw new Error('index.html does not load main.js');
+await writeFile(join(outdir, 'index.html'), html.replace(main, links + main));
+await copyFile(join(here, 'src', 'icon.svg'), join(outdir, 'icon.svg'));

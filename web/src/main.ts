@@ -7,6 +7,7 @@ import type { Page, PageType } from './core/page';
 import { Runs } from './core/runs';
 import { startTheme } from './core/theme';
 import { UrlState } from './core/url_state';
+import { lazyPage } from './components/lazy_page';
 import { errorState, notRecorded, skeleton } from './components/states';
 import { frameworkOpStats } from './pages/framework_op_stats';
 import { inputPipeline } from './pages/input_pipeline_analyzer';
@@ -17,16 +18,20 @@ import { podViewer } from './pages/pod_viewer';
 import { runsPage } from './pages/runs';
 import { Shell } from './shell';
 
+/** What is large and not seen at first is fetched when it is wanted. */
 const PAGES: Record<string, PageType> = {
   overview_page: overviewPage,
   input_pipeline_analyzer: inputPipeline,
   framework_op_stats: frameworkOpStats,
+  memory_profile: lazyPage('Filter ops, regions, types and shapes', async () => (await import('./pages/memory_profile')).memoryProfile),
   pod_viewer: podViewer,
   kernel_stats: kernelStats,
+  trace_viewer: lazyPage('Find events in the whole trace', async () => (await import('./pages/trace_viewer')).traceViewer),
+  tf_data_bottleneck_analysis: lazyPage('Filter pipelines', async () => (await import('./pages/tf_data_bottleneck_analysis')).tfDataBottleneck),
 };
 
 /** Names older links and other programs use. */
-const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats', overview: 'overview_page', input_pipeline: 'input_pipeline_analyzer' };
+const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats', overview: 'overview_page', input_pipeline: 'input_pipeline_analyzer', tf_data_bottleneck: 'tf_data_bottleneck_analysis', tf_data: 'tf_data_bottleneck_analysis', 'trace_viewer@': 'trace_viewer' };
 
 class App {
   private readonly url = new UrlState();
@@ -139,7 +144,7 @@ class App {
     }
     const first = this.page === null;
     this.close();
-    const page = type.create({ url: this.url, keys: this.keys, runs: this.runs, tool, has: (other) => this.has(other), link: (other, params) => this.shell.placeOf(other, params), say: (text, show) => this.shell.say(text, show) });
+    const page = type.create({ url: this.url, keys: this.keys, runs: this.runs, tool, has: (other) => this.has(other), link: (other, params) => this.shell.placeOf(other, params), capture: () => this.shell.capture(), say: (text, show) => this.shell.say(text, show) });
     this.page = { name, page };
     fill(this.shell.main, page.element);
     page.update();

@@ -8,6 +8,7 @@ import type { Runs } from './core/runs';
 import { nextTheme, themeChoice, type ThemeChoice } from './core/theme';
 import { formatPlace, type Patch, type UrlState } from './core/url_state';
 import { openDialog } from './components/dialog';
+import { lazyDialog } from './components/lazy_page';
 import { optionList, type Choice } from './components/option_list';
 import { Picker } from './components/picker';
 import { iconButton } from './components/states';
@@ -74,7 +75,7 @@ export class Shell {
           h('a', { class: 'brand', href: '#/', 'aria-label': 'tfprof, list of runs', title: 'List of runs' }, 'tf', h('i', {}, 'prof')),
           h('div', { class: 'picks' }, this.runPicker.element, this.basePicker.element, this.swap, this.clearBase, this.hostPicker.element),
           h('div', { class: 'find', role: 'search' }, icon('search'), this.search, this.regexButton, kbd),
-          h('div', { class: 'tools' }, this.themeButton, iconButton('help', 'Help and keys', () => this.help()))),
+          h('div', { class: 'tools' }, this.captureButton(), this.themeButton, iconButton('help', 'Help and keys', () => this.help()))),
         this.nav, this.main),
       this.toast,
     ]);
@@ -96,7 +97,7 @@ export class Shell {
     const hosts = this.hosts(current);
     const host = url.get('host', '*');
     this.hostPicker.hidden = !inRun || hosts.length === 0;
-    this.hostPicker.show(host === '*' ? (hosts.length === 1 ? hosts[0] ?? '' : `all ${hosts.length}`) : host);
+    this.hostPicker.show(host === '*' ? (hosts.length === 1 || !this.combines(current) ? hosts[0] ?? '' : `all ${hosts.length}`) : host);
     this.search.placeholder = filters;
     this.search.setAttribute('aria-label', filters);
     this.showSearch();
@@ -146,7 +147,9 @@ export class Shell {
     this.search.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' || event.key === 'ArrowDown') {
         event.preventDefault();
-        this.main.querySelector<HTMLElement>('.tabulator-tableholder')?.focus();
+        // A page that searches goes to what it found; others go on to their table.
+        const find = new CustomEvent('find', { bubbles: true, cancelable: true, detail: event.key === 'Enter' && event.shiftKey ? -1 : 1 });
+        if (this.main.dispatchEvent(find)) this.main.querySelector<HTMLElement>('.tabulator-tableholder')?.focus();
       } else if (event.key === 'Escape') {
         event.preventDefault();
         if (this.search.value === '') this.search.blur();
@@ -171,6 +174,7 @@ export class Shell {
         event.preventDefault();
       },
     });
+    this.keys.add({ keys: 'g c', what: 'Capture from a running program', group: 'Go to', run: (event) => { event.preventDefault(); this.capture(); } });
     this.keys.add({ keys: 'g r', what: 'Go to the list of runs', group: 'Go to', run: (event) => { event.preventDefault(); location.hash = '#/'; } });
   }
 
@@ -192,6 +196,23 @@ export class Shell {
     }
     const runsLink = h('a', { href: '#/', 'aria-current': current === null && this.url.get('run') === '' ? 'page' : undefined }, 'All runs');
     fill(this.nav, h('div', { class: 'nav-lists' }, this.tools.length > 0 && this.url.get('run') !== '' ? list : null, h('ul', { class: 'nav-end' }, h('li', {}, runsLink))));
+  }
+
+  /** Asks running programs for a profile, and shows the new run. */
+  capture(): void {
+    const options = {
+      say: (text: string, show?: boolean) => this.say(text, show),
+      openRun: (run: string) => void this.runs.refresh().then(() => this.url.move({ tool: '', params: { run } })),
+    };
+    lazyDialog('Capture from a running program', 'capture', async () => {
+      const { captureDialog } = await import('./components/capture_dialog');
+      return (body, close) => captureDialog(body, close, options);
+    });
+  }
+
+  private captureButton(): HTMLButtonElement {
+    const name = 'Capture from a running program';
+    return h('button', { class: 'button capture-button', type: 'button', 'aria-label': name, title: name, on: { click: () => this.capture() } }, icon('record'), h('span', { class: 'capture-label' }, 'Capture'));
   }
 
   private toggleNav(): void {
@@ -216,6 +237,11 @@ export class Shell {
     const listed = (current?.hosts ?? []).filter((host) => host !== 'ALL_HOSTS');
     if (listed.length > 0) return listed;
     return this.runs.list?.runs.find((run) => run.run === this.url.get('run'))?.hosts ?? [];
+  }
+
+  /** Whether the tool can show all hosts together. */
+  private combines(current: Tool | null): boolean {
+    return current?.hosts === undefined || current.hosts.includes('ALL_HOSTS');
   }
 
   private runChoices(pick: (run: string) => void, current: string): Choice[] {
@@ -250,9 +276,10 @@ export class Shell {
     const { url } = this;
     const current = this.tools.find((tool) => tool.name === url.place.tool) ?? null;
     const hosts = this.hosts(current);
-    const host = url.get('host', '*');
+    const all = hosts.length > 1 && this.combines(current);
+    const host = url.get('host', all ? '*' : hosts[0]);
     return [
-      ...(hosts.length > 1 ? [{ label: `All ${hosts.length} hosts`, current: host === '*', pick: () => url.set({ host: null }) }] : []),
+      ...(all ? [{ label: `All ${hosts.length} hosts`, current: host === '*', pick: () => url.set({ host: null }) }] : []),
       ...hosts.map((name) => ({ label: name, current: host === name, pick: () => url.set({ host: hosts.length > 1 ? name : null }) })),
     ];
   }
@@ -263,6 +290,7 @@ export class Shell {
         ...this.tools.filter((tool) => tool.available !== false && this.url.get('run') !== '').map((tool) => ({
           label: tool.title, group: 'Pages', current: tool.name === this.url.place.tool, pick: () => { location.hash = this.placeOf(tool.name); },
         })),
+        { label: 'Capture from a running program', group: 'Pages', pick: () => this.capture() },
         { label: 'All runs', group: 'Pages', pick: () => { location.hash = '#/'; } },
         ...this.hostChoices().map((choice) => ({ ...choice, group: 'Hosts' })).filter(() => this.url.get('run') !== ''),
         ...this.runChoices((run) => this.chooseRun(run), this.url.get('run')).map((choice) => ({ ...choice, group: 'Runs' })),
@@ -293,7 +321,7 @@ export class Shell {
       for (const [title, entries] of groups) {
         const list = h('dl', {});
         for (const [keys, what] of entries) {
-          const caps = keys.split(' ').flatMap((part) => [h('kbd', {}, part.replace('mod+', mac ? '⌘ ' : 'Ctrl ').replace('Escape', 'Esc')), ' ']);
+          const caps = keys.split(' ').flatMap((part) => [h('kbd', {}, part.replace('mod+', mac ? '⌘ ' : 'Ctrl ').replace('Escape', 'Esc').replace('ArrowLeft', '←').replace('ArrowRight', '→').replace('ArrowUp', '↑').replace('ArrowDown', '↓')), ' ']);
           list.append(h('dt', {}, ...caps), h('dd', {}, what));
         }
         box.append(h('section', {}, h('h3', {}, title), list));

@@ -33,6 +33,10 @@ export interface ChartContent {
   pick?: (index: number) => void;
   /** Dragging over the chart chooses a run of bars; both ends count. */
   brush?: (from: number, to: number) => void;
+  /** Of charts along a linear x: dragging chooses a span of its values, a click one value; the wheel zooms around one. */
+  span?: (from: number, to: number) => void;
+  at?: (x: number) => void;
+  wheel?: (factor: number, x: number) => void;
   /** Equal for equal pictures; the card redraws only when it changes. */
   signature?: string;
 }
@@ -84,6 +88,15 @@ export class ChartCard {
     if (!same) this.draw();
   }
 
+  /** Shows another part of a linear x without drawing everything anew. */
+  look(min: number, max: number): void {
+    const scale = this.chart?.options.scales?.['x'];
+    if (scale === undefined || this.chart === null) return;
+    scale.min = min;
+    scale.max = max;
+    this.chart.update('none');
+  }
+
   destroy(): void {
     this.stopTheme();
     this.chart?.destroy();
@@ -132,8 +145,24 @@ export class ChartCard {
         canvas.style.cursor = elements.length > 0 ? 'pointer' : 'default';
       };
     }
+    if (content.at !== undefined) {
+      config.options.onClick = (event, _elements, chart): void => {
+        const { left, right } = chart.chartArea;
+        if (event.x === null || event.x < left || event.x > right) return;
+        const value = chart.scales['x']?.getValueForPixel(event.x);
+        if (value !== undefined) this.content?.at?.(value);
+      };
+    }
     this.chart = new Chart(canvas, config);
-    if (content.brush !== undefined) this.brushOn(box, canvas);
+    if (content.brush !== undefined || content.span !== undefined) this.brushOn(box, canvas);
+    if (content.wheel !== undefined) {
+      canvas.addEventListener('wheel', (event) => {
+        const value = this.chart?.scales['x']?.getValueForPixel(event.offsetX);
+        if (value === undefined || event.deltaY === 0) return;
+        event.preventDefault();
+        this.content?.wheel?.(1.0015 ** event.deltaY, value);
+      }, { passive: false });
+    }
   }
 
   /** A drag marks a span; what is not yet a drag stays a click. */
@@ -170,7 +199,11 @@ export class ChartCard {
     canvas.addEventListener('pointerup', (event) => {
       const scale = this.chart?.scales['x'];
       const bars = this.chart?.data.labels?.length ?? 0;
-      if (start !== null && dragged && scale !== undefined && bars > 0) {
+      if (start !== null && dragged && scale !== undefined && this.content?.span !== undefined) {
+        const at = (px: number): number => Number(scale.getValueForPixel(px) ?? 0);
+        const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
+        setTimeout(() => this.content?.span?.(from, to));
+      } else if (start !== null && dragged && scale !== undefined && bars > 0) {
         const at = (px: number): number => Math.min(bars - 1, Math.max(0, Math.round(Number(scale.getValueForPixel(px) ?? 0))));
         const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
         // The chart may be drawn anew by this; the click that follows belongs to the old one.

@@ -8,20 +8,30 @@ import type { Column } from '../core/table_view';
 
 const size = (value: Cell): Cell => (typeof value === 'number' ? Math.abs(value) : value);
 
-/** `better` is what a smaller number means: times are better when lower. */
-export function compareColumns<R>(measure: string, of: (row: R) => Difference | undefined, decimals: number): Column<R>[] {
+/** How amounts other than microseconds are shown. */
+export interface Measure {
+  /** '' where every cell has its own. */
+  unit: string;
+  time: boolean;
+  show: (value: number) => string;
+}
+
+/** Times, and bytes, are better when lower. */
+export function compareColumns<R>(measure: string, of: (row: R) => Difference | undefined, decimals: number, amounts?: Measure): Column<R>[] {
+  const { unit, time, show } = amounts ?? { unit: 'µs', time: true, show: (value: number) => fixed(value, decimals) };
+  const inUnit = unit === '' ? '' : ` (${unit})`;
   const colour = (value: Cell): string => (typeof value !== 'number' || value === 0 ? '' : value < 0 ? 'better' : 'worse');
   return [
     {
-      id: 'base', title: 'Base (µs)', kind: 'number', time: true, width: 96, hint: `${measure} in the base run`,
+      id: 'base', title: `Base${inUnit}`, kind: 'number', time, width: 96, hint: `${measure} in the base run`,
       value: (row) => of(row)?.base ?? null,
-      text: (value) => (typeof value === 'number' ? fixed(value, decimals) : '–'),
+      text: (value) => (typeof value === 'number' ? show(value) : '–'),
     },
     {
-      id: 'delta', title: 'Δ (µs)', kind: 'number', time: true, width: 100, narrow: true, order: size, hint: `${measure} minus the base run's; sorted by size of the change`,
+      id: 'delta', title: `Δ${inUnit}`, kind: 'number', time, width: 100, narrow: true, order: size, hint: `${measure} minus the base run's; sorted by size of the change`,
       value: (row) => of(row)?.delta ?? null,
       node: (_row, value) => h('span', { class: colour(value), title: typeof value === 'number' ? exact(value) : undefined },
-        typeof value === 'number' ? signed(fixed(value, decimals), value) : '–'),
+        typeof value === 'number' ? signed(show(value), value) : '–'),
     },
     {
       id: 'delta_percent', title: 'Δ %', kind: 'number', scale: 0.01, width: 84, order: size, hint: 'Change as a share of the base',

@@ -31,11 +31,14 @@ export interface TableContent<R> {
   tree?: RowTree<R>;
 }
 
+/** Where the state of a table is kept: the address, or a part of it. */
+export type TableAddress = Pick<UrlState, 'get' | 'set' | 'place'>;
+
 export interface DataTableOptions<R> {
   title: string;
   /** Names the remembered widths and the CSV file. */
   name: string;
-  url: UrlState;
+  url: TableAddress;
   key: (row: R) => string;
   defaultSort: string;
   open: (row: R) => void;

@@ -14,6 +14,8 @@ export interface Detail {
   facts: { label: string; text: string; exact?: string }[];
   /** What to ask the server for; null where a row stands for no one op or kernel. */
   query: Query | null;
+  /** Where its events are on the timeline, if there is one. */
+  trace?: string | null;
   /** Shown below the facts, e.g. the members of a group. */
   extra?: HTMLElement;
 }
@@ -59,7 +61,8 @@ export class DetailPanel {
     fill(this.element, head,
       h('div', { class: 'detail-body' },
         h('p', { class: 'full-name' }, h('code', {}, detail.full)),
-        h('p', { class: 'acts' }, copyButton('Copy name', () => detail.full)),
+        h('p', { class: 'acts' }, copyButton('Copy name', () => detail.full),
+          typeof detail.trace === 'string' && h('a', { class: 'button', href: detail.trace }, 'Find in the trace')),
         facts, detail.extra ?? null, detail.query !== null && this.loader.element));
     this.element.hidden = false;
     const { query } = detail;

@@ -1,8 +1,11 @@
 import { freshId, h } from '../core/dom';
 import { iconButton } from './states';
 
-/** A native modal dialog, gone from the document once closed. */
-export function openDialog(title: string, className: string, build: (body: HTMLElement, close: () => void) => void): void {
+/** Fills a dialog; what it returns is called once the dialog is gone. */
+export type DialogBuilder = (body: HTMLElement, close: () => void) => void | (() => void);
+
+/** A native modal dialog, gone from the document once closed; then also calls what `build` returned. */
+export function openDialog(title: string, className: string, build: DialogBuilder): void {
   // One at a time: opening another would stack two modal layers.
   if (document.querySelector('dialog[open]') !== null) return;
   const id = freshId('dialog');
@@ -10,12 +13,15 @@ export function openDialog(title: string, className: string, build: (body: HTMLE
   const close = (): void => dialog.close();
   const body = h('div', { class: 'dialog-body' });
   dialog.append(h('header', {}, h('h2', { id }, title), iconButton('close', 'Close', close)), body);
-  dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {
     if (event.target === dialog) close();
   });
   document.body.append(dialog);
-  build(body, close);
+  const ended = build(body, close);
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    ended?.();
+  });
   dialog.showModal();
   body.querySelector<HTMLElement>('input[type=text], input[type=search]')?.focus();
 }

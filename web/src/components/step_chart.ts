@@ -4,7 +4,7 @@ import type { Chart, ChartConfiguration, Plugin } from 'chart.js';
 import { h } from '../core/dom';
 import { percent, plural, signed } from '../core/format';
 import type { CsvCell } from '../core/csv';
-import { bins, categoryStats, findStep, formatRange, parseRange, spread, within, type Bin, type Range, type Steps } from '../core/steps';
+import { bins, categoryStats, findStep, formatRange, parseRange, sourceText, spread, within, type Bin, type Range, type Steps } from '../core/steps';
 import { token } from '../core/theme';
 import type { UrlState } from '../core/url_state';
 import { ChartCard } from './chart_card';
@@ -176,7 +176,8 @@ export class StepChart {
       this.box.setAttribute('aria-invalid', 'false');
     }
     this.all.hidden = choice.range === null;
-    this.card.title('Step time', size > 1 ? `each bar is the mean of ${size} steps; drag to see fewer` : 'drag to choose steps, click to choose one');
+    const how = size > 1 ? `each bar is the mean of ${size} steps; drag to see fewer` : 'drag to choose steps, click to choose one';
+    this.card.title('Step time', [sourceText(data.properties), how].filter((part) => part !== '').join('; '));
     const times = spread(within(data.steps, choice.range).map((step) => step.total));
     const shown = within(data.steps, choice.range).length;
     const [largest] = categoryStats(data, choice.range).sort((a, b) => b.share - a.share);

@@ -7,6 +7,7 @@ import { h } from '../core/dom';
 import type { PageContext } from '../core/page';
 import type { Query } from '../core/api';
 import { choiceOf, neighbour } from './step_chart';
+import { sourceText } from '../core/steps';
 import type { Steps } from '../core/steps';
 import { verdictBar } from './verdict';
 
@@ -54,9 +55,10 @@ export function analysisMessages(table: GvizTable | undefined, stepsMissing: boo
   return entries.length === 0 ? null : verdictBar(entries);
 }
 
+/** Where steps are not what somebody marked: said once above everything, with the way back. */
 export function sourceNote(context: PageContext, found: Readonly<Record<string, string>>): HTMLElement | null {
-  const source = context.url.get('step_source') || (found['step_source'] ?? '');
-  if (source !== 'module') return null;
-  return h('div', { class: 'compare-bar' }, h('span', {}, 'These are not marked steps: each is one execution of the XLA module.'),
+  const text = sourceText(found, 400);
+  if (text === '' && context.url.get('step_source') !== 'module') return null;
+  return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module of this capture runs twice, so there are no executions to take for steps.' : `These are not marked steps: ${text}, each up to the begin of the next.`),
     h('button', { type: 'button', class: 'linklike', on: { click: () => context.url.set({ step_source: null, step: null, steps: null }) } }, 'Only marked steps'));
 }

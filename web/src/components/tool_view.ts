@@ -114,9 +114,11 @@ export class ToolView<D> {
       if (side.signal.aborted) return;
       const parts: string[] = [];
       const captures = found?.captures ?? [];
+      // The number of devices is that of the whole run.
+      const allHosts = host === null || host === undefined || (this.context.runs.list?.runs.find((one) => one.run === run)?.hosts.length ?? 0) < 2;
       if (captures.length > 0) parts.push(plural(captures.length, 'host'));
       if (runInfo?.device_type !== null && runInfo?.device_type !== undefined && runInfo.device_type !== '') {
-        parts.push((runInfo.device_count ?? 0) > 1 ? `${runInfo.device_count} × ${runInfo.device_type}` : runInfo.device_type);
+        parts.push(allHosts && (runInfo.device_count ?? 0) > 1 ? `${runInfo.device_count} × ${runInfo.device_type}` : runInfo.device_type);
       }
       if (captures.length > 0) {
         const events = captures.reduce((sum, capture) => sum + capture.events, 0);

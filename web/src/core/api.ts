@@ -110,13 +110,23 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-export async function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  const where = address(path, query);
+export function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  // no-cache revalidates by ETag; an unchanged answer comes out of the browser's cache.
+  return fetchJson<T>(address(path, query), { cache: 'no-cache', ...(signal === undefined ? {} : { signal }) });
+}
+
+/** Asks for a change. */
+export function postJson<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  return fetchJson<T>(path, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
   let response: Response;
   let body: unknown;
   try {
-    // no-cache revalidates by ETag; an unchanged answer comes out of the browser's cache.
-    response = await fetch(where, { cache: 'no-cache', ...(signal === undefined ? {} : { signal }) });
+    response = await fetch(where, init);
   } catch (error) {
     if (isAbort(error)) throw error;
     throw new ApiError('network', 'The server did not answer.', 'Is tfprof-server still running, and is this machine still connected to it?', null, null, where);

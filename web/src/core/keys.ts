@@ -3,8 +3,12 @@
 import { setTaste, taste } from './taste';
 
 export interface KeyCommand {
-  /** As typed: `?`, `/`, `g t` (one after the other), `mod+k`, `Escape`. */
+  /** As typed: `?`, `/`, `g t` (one after the other), `mod+k`, `Escape`. Named ones such as `ArrowUp` need `within`. */
   keys: string;
+  /** Where the key is on the keyboard (`KeyW`), for what is about place and not about the letter. */
+  code?: string;
+  /** Only while the focus is in here. */
+  within?: HTMLElement;
   what: string;
   group: string;
   run: (event: KeyboardEvent) => void;
@@ -60,7 +64,11 @@ export class Keys {
     }
     // A modal dialog owns the keyboard.
     if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
-    if (!singleKeysOn() || event.key.length !== 1) return;
+    if (event.key.length !== 1) {
+      this.fire(event.key, event);
+      return;
+    }
+    if (!singleKeysOn()) return;
     const pair = this.prefix !== '' && event.timeStamp - this.prefixAt < PAIR_MS ? `${this.prefix} ${event.key}` : '';
     this.prefix = '';
     if (pair !== '' && this.fire(pair, event)) return;
@@ -75,7 +83,9 @@ export class Keys {
   private fire(keys: string, event: KeyboardEvent): boolean {
     for (let i = this.commands.length - 1; i >= 0; i -= 1) {
       const command = this.commands[i];
-      if (command !== undefined && command.keys === keys) {
+      if (command === undefined || (command.within !== undefined && !(event.target instanceof Node && command.within.contains(event.target)))) continue;
+      // A pair is typed by its letters, wherever these are.
+      if (command.code === undefined || keys.includes(' ') ? command.keys === keys : command.code === event.code) {
         command.run(event);
         if (event.defaultPrevented) return true;
       }

@@ -162,6 +162,13 @@ export function shortKernel(name: string): string {
   return looksLikeCxx ? shortCxx(text, 0) || text : text;
 }
 
+/** How an event of a trace is written in a box: C++ without what is the same in all kernels, all else as it is. */
+export function eventLabel(name: string): string {
+  // Python frames have `<module>` and the like in them.
+  const cxx = name.startsWith('void ') || /^_ZN?[KVr]*\d/.test(name) || (name.includes('<') && name.includes('::') && !name.startsWith('$'));
+  return cxx ? shortKernel(name) : name;
+}
+
 /** The type of an op when nothing but its name is known: the last path part, without a counter. */
 export function opTypeFromName(fullName: string): string {
   // JAX ends its names with the colon that would stand before a type.

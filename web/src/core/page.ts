@@ -15,6 +15,8 @@ export interface PageContext {
   has: (tool: string) => boolean;
   /** The address of another tool with the same run, host and base. */
   link: (tool: string, params?: Readonly<Record<string, string>>) => string;
+  /** Opens the dialog that captures from a running program. */
+  capture: () => void;
   /** Says something to a screen reader, and shows it for a moment if it is an answer to a click. */
   say: (text: string, show?: boolean) => void;
 }
@@ -27,7 +29,6 @@ export interface Page {
 }
 
 export interface PageType {
-  title: string;
   /** What the search box filters here, for its placeholder. */
   filters: string;
   create(context: PageContext): Page;

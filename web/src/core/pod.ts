@@ -7,6 +7,9 @@ export interface PodAnswer {
   podStatsSequence?: { podStatsMap?: PodStep[] };
   stepBreakdownEvents?: { id: number; name: string }[];
   diagnostics?: { info?: string[]; warnings?: string[]; errors?: string[] };
+  moduleSteps?: number;
+  stepSource?: string;
+  stepModule?: string;
 }
 
 interface PodStep {
@@ -69,6 +72,10 @@ export interface Pod {
   values: Float64Array;
   /** Index step * cores + core; NaN where a core has no such step. */
   totals: Float64Array;
+  /** How many executions of a module could stand in for steps; null where none could. */
+  moduleSteps: string | null;
+  /** As the tables of steps have it: step_source, step_module. */
+  found: Readonly<Record<string, string>>;
   messages: { severity: 'info' | 'warning' | 'error'; message: string }[];
 }
 
@@ -116,6 +123,8 @@ export function readPod(answer: PodAnswer): Pod {
   return {
     device: answer.deviceType ?? '', cores, steps: ordered.map((step, index) => String(step.stepNum ?? index)), values, totals,
     categories: hasRest ? [...CATEGORIES, REST] : [...CATEGORIES],
+    moduleSteps: finite(answer.moduleSteps) > 0 ? String(answer.moduleSteps) : null,
+    found: { step_source: answer.stepSource ?? '', step_module: answer.stepModule ?? '' },
     messages: [
       ...errors.map((message) => ({ severity: 'error' as const, message })), ...warnings.map((message) => ({ severity: 'warning' as const, message })),
       ...info.map((message) => ({ severity: 'info' as const, message })),

@@ -1,6 +1,7 @@
 // Steps and the categories their time is split into, read from the tables of overview and input pipeline. Pure.
 
 import { records, text, amount, type GvizTable } from './gviz';
+import { trimRight } from './names';
 
 export interface Category {
   id: string;
@@ -34,8 +35,14 @@ const TPU: readonly Category[] = [
   { id: 'hosttransfertimems', label: 'Host transfer', short: 'Host transfer', token: 'host-compute', stem: 'host_transfer' },
 ];
 
+/** The nine categories of a step, in the palette's order: every page that colours by category uses these. */
+export const CATEGORIES: readonly Pick<Category, 'label' | 'short' | 'token'>[] = GENERIC;
+
 /** What a step took beyond the sum of its categories is shown as itself. */
 const REST: Category = { id: 'rest', label: 'Not broken down', short: 'Not broken down', token: 'line', stem: 'rest' };
+
+/** Characters of a module's name beside a chart; names are as long as a program makes them. */
+const MODULE_ROOM = 60;
 
 /** Rounding of printed numbers is no difference. */
 const NOTICED = 1e-4;
@@ -64,6 +71,11 @@ export function properties(table: GvizTable | undefined): Record<string, string>
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') found[key] = String(value);
   }
   return found;
+}
+
+/** What is said beside every chart of steps that are not marked ones; '' for marked steps. */
+export function sourceText(found: Readonly<Record<string, string>>, room = MODULE_ROOM): string {
+  return found['step_source'] === 'module' ? `steps are executions of module ${trimRight(found['step_module'] ?? '', room)}`.trim() : '';
 }
 
 /** `12.3%`, `12.3` and `12.3 %` as a fraction; null where there is no number, such as `-nan`. */
@@ -241,4 +253,24 @@ export function bins(data: Steps, window: Range, most: number): Bin[] {
     });
   }
   return list;
+}
+
+/** Share of the steps of a bar that the cores wait for input. */
+export interface InfeedBin {
+  label: string;
+  steps: number;
+  average: number;
+  min: number;
+  max: number;
+}
+
+/** Steps that do not say it count for nothing. */
+export function infeedBins(data: Steps, list: readonly Bin[]): InfeedBin[] {
+  return list.map((bin) => {
+    const known = data.steps.slice(bin.from, bin.to + 1).flatMap((step) => (step.infeed === null ? [] : [step.infeed]));
+    return {
+      label: bin.label, steps: bin.to - bin.from + 1, average: known.reduce((sum, one) => sum + one.average, 0) / Math.max(1, known.length),
+      min: known.reduce((least, one) => Math.min(least, one.min), known[0]?.min ?? 0), max: known.reduce((most, one) => Math.max(most, one.max), 0),
+    };
+  });
 }

@@ -1,4 +1,4 @@
-// What a person likes, kept in the browser: looks only, never content. Storage may be forbidden.
+// What a person likes, kept in the browser: looks and habits, never content. Storage may be forbidden.
 
 const PREFIX = 'tfprof.';
 

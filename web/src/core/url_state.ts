@@ -121,3 +121,21 @@ export class UrlState {
     for (const listener of [...this.listeners]) listener();
   }
 }
+
+/** The keys of an address that begin with a prefix, without it: for a second table on a page. */
+export function prefixed(url: UrlState, prefix: string): Pick<UrlState, 'get' | 'set' | 'place'> {
+  const own = (): Place => {
+    const params: Record<string, string> = {};
+    for (const [key, value] of Object.entries(url.place.params)) {
+      if (key.startsWith(prefix)) params[key.slice(prefix.length)] = value;
+    }
+    return { tool: url.place.tool, params };
+  };
+  return {
+    get place() {
+      return own();
+    },
+    get: (key, fallback = '') => url.get(prefix + key, fallback),
+    set: (patch, how) => url.set(Object.fromEntries(Object.entries(patch).map(([key, value]) => [prefix + key, value])), how),
+  };
+}

@@ -18,6 +18,7 @@ import { amount, number, records, text, type Cell, type GvizTable, type Rec } fr
 import { addressKey, distinctTails } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
+import { tracePlace } from '../core/trace_link';
 
 type Side = 'Device' | 'Host';
 type Dev = 'device' | 'host' | 'all';
@@ -563,6 +564,7 @@ class OpStatsPage implements Page {
     const detail: Detail = {
       key: JSON.stringify([query, row.key]), title: single ? row.type || row.name : row.label, full: row.name, facts,
       query: single && !gone && row.type !== 'IDLE' ? { ...query, where: row.side.toLowerCase(), type: row.type, name: row.name } : null,
+      trace: single && !gone && row.type !== 'IDLE' && this.context.has('trace_viewer') ? this.context.link('trace_viewer', tracePlace({ op: row.name })) : null,
     };
     if (!single) detail.extra = this.members(row);
     return detail;
@@ -593,7 +595,6 @@ function pick(group: Group): string {
 }
 
 export const frameworkOpStats: PageType = {
-  title: 'TF stats',
   filters: 'Filter operations',
   create: (context) => new OpStatsPage(context),
 };

@@ -11,6 +11,7 @@ import { csvButton, plainTable, section, type PlainTableOptions } from '../compo
 import { stackedBars } from '../components/stacked_bars';
 import { analysisMessages, getLoose, sourceNote, stepKeys } from '../components/step_page';
 import { choiceOf, StepChart } from '../components/step_chart';
+import { InfeedChart } from '../components/infeed_chart';
 import { keyed, stepBars, stepTable } from '../components/step_table';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
@@ -21,8 +22,9 @@ import { columnDecimals, count, duration, percent, plural } from '../core/format
 import { amount, records, text, type GvizTable } from '../core/gviz';
 import { addressKey } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
-import { headline, properties, readSteps, shareOf, within, type Steps } from '../core/steps';
+import { headline, properties, readSteps, shareOf, sourceText, within, type Steps } from '../core/steps';
 import type { Column } from '../core/table_view';
+import { tracePlace } from '../core/trace_link';
 
 interface InputOp {
   key: string;
@@ -107,6 +109,7 @@ class InputPipelinePage implements Page {
   private readonly infeedSlot = h('div', {});
   private readonly hostSlot = h('div', {});
   private readonly chart: StepChart;
+  private readonly infeed: InfeedChart;
   private readonly table: DataTable<InputOp>;
   private readonly stopKeys: () => void;
   private data: Input | null = null;
@@ -117,12 +120,13 @@ class InputPipelinePage implements Page {
   constructor(private readonly context: PageContext) {
     const { url } = context;
     this.chart = new StepChart(url);
+    this.infeed = new InfeedChart(url);
     this.table = new DataTable<InputOp>({
       title: 'Input operations', name: 'input_pipeline', url, key: (row) => row.key, defaultSort: 'rank', open: (row) => url.set({ sel: url.get('sel') === row.key ? null : row.key }),
       onSeen: () => undefined, say: context.say,
       sources: () => ({ json: address('data', this.view.query()), csv: address('data_csv', this.view.query()) }),
     });
-    const content = h('div', {}, this.top, this.tileSlot, this.missing, this.chart.element, this.statsSlot, this.infeedSlot, this.hostSlot, this.table.element);
+    const content = h('div', {}, this.top, this.tileSlot, this.missing, this.chart.element, this.statsSlot, this.infeed.element, this.infeedSlot, this.hostSlot, this.table.element);
     this.view = new ToolView<Input>(context, {
       title: context.tool?.title ?? 'Input pipeline', tool: 'input_pipeline_analyzer', content,
       fetch: async (query, signal) => read(await getLoose(query, signal)),
@@ -145,6 +149,7 @@ class InputPipelinePage implements Page {
     this.stopKeys();
     this.view.destroy();
     this.chart.destroy();
+    this.infeed.destroy();
     this.table.destroy();
   }
 
@@ -164,11 +169,12 @@ class InputPipelinePage implements Page {
     const choice = choiceOf(context.url, data.steps);
     this.chart.element.hidden = none;
     if (!none) this.chart.set(data.steps, base?.steps ?? null);
+    this.infeed.set(data.steps, base?.steps ?? null);
     const table = (): PlainTableOptions<never> => stepTable(data.steps, base?.steps ?? null, choice, true) as unknown as PlainTableOptions<never>;
     const step = data.steps.steps[choice.step];
     fill(this.statsSlot, !none && section('Device: how a step is spent', '', [
       ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer', { metric: 'input' }) }, 'Compare hosts')] : []),
-      ...(step !== undefined && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', { step: step.name }) }, 'Show in the trace')] : []),
+      ...(step !== undefined && sourceText(found) === '' && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', tracePlace({ step: step.name })) }, 'Show in the trace')] : []),
       csvButton('step_categories', table),
     ], stepBars(data.steps, base?.steps ?? null, choice), plainTable(table())));
     this.showTiles();
@@ -280,7 +286,6 @@ class InputPipelinePage implements Page {
 }
 
 export const inputPipeline: PageType = {
-  title: 'Input pipeline',
   filters: 'Filter input operations',
   create: (context) => new InputPipelinePage(context),
 };

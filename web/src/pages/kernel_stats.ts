@@ -18,6 +18,7 @@ import { amount, flag, number, records, text, type Cell, type GvizTable } from '
 import { addressKey, distinctTails, opTypeFromName, shortKernel, trimLeft, trimRight } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
+import { tracePlace } from '../core/trace_link';
 
 type Group = 'kernel_op' | 'kernel' | 'op' | 'type';
 
@@ -151,7 +152,7 @@ class KernelStatsPage implements Page {
   private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
   private lastShape = '';
 
-  constructor(context: PageContext) {
+  constructor(private readonly context: PageContext) {
     this.url = context.url;
     const { url } = context;
     this.groups = new Segmented('Lines of the table', [
@@ -411,6 +412,8 @@ class KernelStatsPage implements Page {
     const detail: Detail = {
       key: JSON.stringify([query, row.key]), title: name, full, facts,
       query: row.difference?.state === 'gone' || unknown ? null : instances,
+      trace: row.difference?.state === 'gone' || unknown || group === 'type' || !this.context.has('trace_viewer') ? null
+        : this.context.link('trace_viewer', tracePlace(group === 'op' ? { op: row.op } : { name: row.kernel })),
     };
     if (row.members.length > 1 || row.hosts.length > 1) {
       detail.extra = h('div', {}, row.members.length > 1 && this.members(row), row.hosts.length > 1 && byHost(row));
@@ -449,7 +452,6 @@ function yesNo(value: boolean): HTMLElement {
 }
 
 export const kernelStats: PageType = {
-  title: 'Kernel stats',
   filters: 'Filter kernels',
   create: (context) => new KernelStatsPage(context),
 };

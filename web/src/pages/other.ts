@@ -5,7 +5,6 @@ import { h } from '../core/dom';
 import type { PageType } from '../core/page';
 
 export const otherTool: PageType = {
-  title: 'Tool',
   filters: 'Filter',
   create: ({ tool, url }) => {
     const body = h('div', { class: 'state' });

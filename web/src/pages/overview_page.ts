@@ -17,7 +17,8 @@ import { textFilter } from '../core/filter';
 import { bytes, count, duration, fixed, joined, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
-import { fraction, headline, properties, readSteps, shareOf, within, type Range, type Steps } from '../core/steps';
+import { fraction, headline, properties, readSteps, shareOf, sourceText, within, type Range, type Steps } from '../core/steps';
+import { tracePlace } from '../core/trace_link';
 
 interface TopOp {
   rank: number;
@@ -139,9 +140,9 @@ class OverviewPage implements Page {
     const none = data.steps.steps.length === 0;
     const choice = choiceOf(context.url, data.steps);
     const verdict = none ? null : inputVerdict(data.found['statement'] ?? data.steps.properties['input_conclusion'] ?? '');
-    fill(this.top, sourceNote(context, data.found), analysisMessages(data.diagnostics, none),
+    fill(this.top, sourceNote(context, data.steps.properties), analysisMessages(data.diagnostics, none),
       verdict !== null && finding(verdict, context.has('input_pipeline_analyzer') && h('a', { class: 'finding-link', href: context.link('input_pipeline_analyzer') }, 'Show where')));
-    fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.found['module_steps'] ?? data.steps.properties['module_steps'] ?? null,
+    fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.steps.properties['module_steps'] ?? null,
       () => context.url.set({ step_source: 'module' })));
     fill(this.tileSlot, tiles(this.tiles(choice.range)));
     this.chart.element.hidden = none;
@@ -150,7 +151,7 @@ class OverviewPage implements Page {
     const step = data.steps.steps[choice.step];
     fill(this.averageSlot, !none && section(step === undefined ? 'Average step' : `Step ${step.name} and the average`, this.slowestNote(), [
       ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer') }, 'Compare hosts')] : []),
-      ...(step !== undefined && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', { step: step.name }) }, 'Show in the trace')] : []),
+      ...(step !== undefined && sourceText(data.steps.properties) === '' && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', tracePlace({ step: step.name })) }, 'Show in the trace')] : []),
       csvButton('step_categories', table),
     ], stepBars(data.steps, base?.steps ?? null, choice), plainTable(table())));
     this.showOps();
@@ -315,7 +316,7 @@ class OverviewPage implements Page {
     const devices = environment['device_core_count'] ?? '';
     const type = environment['device_type'] ?? this.info?.device_type ?? '';
     fact('Devices', type === '' ? null : /^(0|)$/.test(devices) ? `${type} only` : `${devices.replace(/^(\d+)/, '$1 ×')} ${type}`.replace(/^1 × /, ''));
-    fact('Steps', data.steps.steps.length === 0 ? 'none marked' : count(data.steps.steps.length));
+    fact('Steps', data.steps.steps.length === 0 ? 'none marked' : sourceText(data.steps.properties) === '' ? count(data.steps.steps.length) : `none marked; ${plural(data.steps.steps.length, 'execution')} of a module`);
     const training = environment['is_training'];
     fact('Kind', training === 'true' ? 'training' : null);
     if (captures.length > 0) {
@@ -366,7 +367,6 @@ class OverviewPage implements Page {
 }
 
 export const overviewPage: PageType = {
-  title: 'Overview',
   filters: 'Filter top operations',
   create: (context) => new OverviewPage(context),
 };

@@ -21,7 +21,8 @@ import { fill, h } from '../core/dom';
 import { count, duration, percent, plural } from '../core/format';
 import type { Page, PageContext, PageType } from '../core/page';
 import { cellValue, coreTimes, readPod, stepTimes, type CoreTime, type Metric, type Pod, type PodAnswer, type StepTime } from '../core/pod';
-import { findStep, formatRange, median, parseRange, type Range } from '../core/steps';
+import { findStep, formatRange, median, parseRange, sourceText, type Range } from '../core/steps';
+import { tracePlace } from '../core/trace_link';
 import type { Column } from '../core/table_view';
 
 /** More columns than this cannot be told apart; the slowest are shown. */
@@ -185,9 +186,9 @@ class PodViewerPage implements Page {
     if (pod === null) return;
     const none = pod.steps.length === 0 || pod.cores.length === 0;
     const messages = pod.messages.filter(({ message }) => !(none && /step marker|no step was marked/i.test(message)));
-    fill(this.top, sourceNote(context, {}), messages.length > 0 && verdictBar(messages),
+    fill(this.top, sourceNote(context, pod.found), messages.length > 0 && verdictBar(messages),
       !none && pod.cores.length === 1 && h('div', { class: 'verdict info' }, h('b', {}, 'One host'), h('span', {}, 'There is nothing to compare it with, so its steps are compared with each other.')));
-    fill(this.missing, none && noSteps('The pod viewer compares steps, so it has nothing to show.', null, () => undefined,
+    fill(this.missing, none && noSteps('The pod viewer compares steps, so it has nothing to show.', pod.moduleSteps, () => context.url.set({ step_source: 'module' }),
       context.has('overview_page') && h('p', {}, h('a', { href: context.link('overview_page') }, 'What the overview can say without steps'))));
     this.content.hidden = none;
     if (none) return;
@@ -260,7 +261,7 @@ class PodViewerPage implements Page {
     const used = pod.categories.filter((_metric, index) => this.rows.some((row) => (row.values[index] ?? 0) > 0));
     const stepsText = this.stepsText();
     const config = (): ReturnType<typeof coreColumns> => coreColumns({ pod, rows: shown, stepsText, selected, median: middle, base: baseMedian });
-    this.columnsCard.title(pod.cores.length === 1 ? 'Step time' : 'Step time of each core', `${this.stepsText()}${crowded ? `; the ${MOST_COLUMNS} slowest of ${count(this.rows.length)}` : ''}`);
+    this.columnsCard.title(pod.cores.length === 1 ? 'Step time' : 'Step time of each core', `${[sourceText(pod.found), this.stepsText()].filter((part) => part !== '').join('; ')}${crowded ? `; the ${MOST_COLUMNS} slowest of ${count(this.rows.length)}` : ''}`);
     const worst = [...this.rows].sort((a, b) => b.total - a.total)[0];
     this.columnsCard.set({
       signature: JSON.stringify([this.version, this.shownSteps(), slow, selected, this.context.url.get('base')]), config, height: 250,
@@ -300,7 +301,8 @@ class PodViewerPage implements Page {
         if (value > worst.value) worst = { core, step, value };
       }
     }
-    this.heatNote.textContent = pod.cores.length > 420 ? `${count(pod.cores.length)} cores; a pixel shows the slowest of those in it` : 'choose a cell to see that core in that step';
+    const how = pod.cores.length > 420 ? `${count(pod.cores.length)} cores; a pixel shows the slowest of those in it` : 'choose a cell to see that core in that step';
+    this.heatNote.textContent = [sourceText(pod.found), how].filter((part) => part !== '').join('; ');
     this.heat.set({
       rows: pod.cores.length, columns: pod.steps.length, token: metric.token === 'line' ? 'accent' : metric.token, format: microseconds,
       value: (row, column) => cellValue(pod, column, row, index),
@@ -343,7 +345,9 @@ class PodViewerPage implements Page {
     const parts = pod.categories.map((metric, index) => ({ metric, us: row.values[index] ?? 0 })).filter((part) => part.us > 0);
     fill(this.cardSlot,
       h('header', {}, h('h2', { title: core.label }, core.label), h('small', { class: 'soft' }, chosen === undefined && this.rows.length > 1 ? `the slowest; ${this.stepsText().toLowerCase()}` : this.stepsText())),
-      facts, plainTable({
+      facts, this.context.has('trace_viewer') && this.context.url.get('step') !== '' && h('p', {}, h('a', {
+        class: 'button', href: this.context.link('trace_viewer', { ...tracePlace({ step: this.context.url.get('step') }), ...(core.host === '' || this.context.url.get('host') !== '' ? {} : { host: core.host }) }),
+      }, 'Show in the trace')), plainTable({
         label: `Categories of ${core.label}`, rows: parts,
         columns: [
           { title: 'Category', value: (part) => part.metric.label, cell: (part) => keyed(part.metric.label, part.metric.token) },
@@ -411,7 +415,6 @@ class PodViewerPage implements Page {
 }
 
 export const podViewer: PageType = {
-  title: 'Pod viewer',
   filters: 'Filter hosts',
   create: (context) => new PodViewerPage(context),
 };

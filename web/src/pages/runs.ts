@@ -244,13 +244,13 @@ class RunsPage implements Page {
         list.searched !== undefined && h('dd', {}, `${plural(list.searched.folders, 'folder')}, ${plural(list.searched.files, 'file')}`),
         found.length > 0 && h('dt', {}, 'Found there'),
         found.length > 0 && h('dd', {}, ...found.flatMap((one, index) => [index > 0 && h('br'), h('code', {}, one)]))),
-      h('p', {}, 'This page looks again every five seconds. A capture is written by one of these:'),
+      h('p', { class: 'acts' }, button('Capture from a running program', () => this.context.capture(), 'record')),
+      h('p', {}, 'This page looks again every five seconds. A program captures itself by one of these:'),
       h('div', { class: 'snippets' }, snippet('TensorFlow', TENSORFLOW), snippet('JAX', JAX)));
   }
 }
 
 export const runsPage: PageType = {
-  title: 'Runs',
   filters: 'Filter runs',
   create: (context) => new RunsPage(context),
 };

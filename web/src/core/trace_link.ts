@@ -1,0 +1,13 @@
+// Where in the trace something is: every link to the timeline is made here, so that its keys are known in one place.
+
+/** One of: a step by its name, a stretch of time in nanoseconds from the trace's begin, all events of a name, or all that name an op. */
+export type TraceTarget = { step: string } | { fromNs: number; toNs: number; event?: string } | { name: string } | { op: string };
+
+/** Keys of the trace viewer's address. */
+export function tracePlace(target: TraceTarget): Record<string, string> {
+  if ('step' in target) return { step: target.step };
+  if ('name' in target) return { q: target.name };
+  // An op is the name of some events and an argument of others.
+  if ('op' in target) return { q: target.op, in: 'all' };
+  return { from: String(target.fromNs), to: String(target.toNs), ...(target.event === undefined ? {} : { sel: target.event }) };
+}

@@ -1,0 +1,195 @@
+// What the server answers about a trace (docs/api.md), and how it is asked. Times in picoseconds from the trace's begin.
+
+import { getJson, type Query } from '../core/api';
+
+export interface HostInfo {
+  index: number;
+  host: string;
+  offset_ps: number;
+  aligned: boolean;
+  /** Why its file could not be read. */
+  problem?: string;
+}
+
+export type TrackKind = 'thread' | 'stream' | 'derived' | 'counter' | 'async';
+
+export interface TrackInfo {
+  id: string;
+  tid: number;
+  name: string;
+  kind: TrackKind;
+  events: number;
+  /** Rows it needs. */
+  depth: number;
+  begin_ps: number;
+  end_ps: number;
+  /** Counters only. */
+  min?: number;
+  max?: number;
+}
+
+export interface ProcessInfo {
+  id: string;
+  host: number;
+  pid: number;
+  name: string;
+  kind: 'host' | 'device' | 'other';
+  tracks: TrackInfo[];
+}
+
+export interface StepInfo {
+  number: number;
+  name: string;
+  start_ps: number;
+  duration_ps: number;
+}
+
+export interface TraceInfo {
+  /** Since 1970, as text: it has more digits than a double; null where the files do not say. */
+  begin_ns: string | null;
+  duration_ps: number;
+  hosts: HostInfo[];
+  alignment: string | null;
+  events: number;
+  processes: ProcessInfo[];
+  steps: StepInfo[];
+  categories: string[];
+  density: { slots: number; host: number[]; device: number[] };
+  /** False where steps and derived lines were left out and are still to be asked for. */
+  complete?: boolean;
+}
+
+export interface EventLink {
+  direction: 'in' | 'out';
+  category: string;
+  id: string;
+  name: string;
+  track: string;
+  start_ps: number;
+  duration_ps: number;
+  depth: number;
+}
+
+export interface EventInfo {
+  id: string;
+  name: string;
+  long_name?: string;
+  track: string;
+  track_name: string;
+  process: string;
+  start_ps: number;
+  duration_ps: number;
+  self_ps: number;
+  depth: number;
+  category: number;
+  step: number | null;
+  step_name?: string | null;
+  args: { name: string; value: string | number | boolean | null }[];
+  parent: string | null;
+  children: number;
+  first_child: string | null;
+  previous: string | null;
+  next: string | null;
+  /** At most a hundred of `flows_total`. */
+  flows: EventLink[];
+  flows_total?: number;
+  kernel?: string;
+  op?: string;
+}
+
+export interface Hit {
+  id: string;
+  track: string;
+  name: string;
+  start_ps: number;
+  duration_ps: number;
+  depth?: number;
+}
+
+export interface SearchAnswer {
+  total: number;
+  /** Texts that were too much for the expression; they may match or not. */
+  gave_up?: number;
+  tracks: { id: string; count: number }[];
+  hits: Hit[];
+}
+
+export interface ListAnswer {
+  total: number;
+  rows: Hit[];
+}
+
+export interface AreaRow {
+  name: string;
+  category: number;
+  count: number;
+  total_ps: number;
+  self_ps: number;
+  min_ps: number;
+  max_ps: number;
+}
+
+export interface AreaAnswer {
+  from_ps: number;
+  to_ps: number;
+  events: number;
+  rows: AreaRow[];
+  rows_total?: number;
+}
+
+export type Direction = 'next' | 'previous' | 'parent' | 'child' | 'same_name_next' | 'same_name_previous';
+
+export interface SearchQuery {
+  q: string;
+  regex: boolean;
+  inside: 'name' | 'args' | 'all';
+  matchCase: boolean;
+}
+
+const ROOT = 'trace_viewer/';
+
+/** Asks about one run and its chosen hosts. */
+export class TraceServer {
+  /** While set, tiles are asked for without waiting for derived lines; those of other lines are the same. */
+  early = false;
+
+  constructor(readonly query: Query) {}
+
+  get<T>(what: string, more: Query, signal?: AbortSignal): Promise<T> {
+    return getJson<T>(ROOT + what, { ...this.query, ...(this.early && what === 'tiles' ? { derived: 0 } : {}), ...more }, signal);
+  }
+
+  /** What is there at once, which may be all: see `complete`. */
+  earlyTracks(signal?: AbortSignal): Promise<TraceInfo> {
+    return this.get('tracks', { derived: 0 }, signal);
+  }
+
+  tracks(signal?: AbortSignal): Promise<TraceInfo> {
+    return this.get('tracks', {}, signal);
+  }
+
+  event(id: string, signal?: AbortSignal): Promise<EventInfo> {
+    return this.get('event', { id }, signal);
+  }
+
+  neighbour(id: string, direction: Direction, signal?: AbortSignal): Promise<EventInfo | null> {
+    return this.get('neighbour', { id, direction }, signal);
+  }
+
+  list(tracks: readonly string[], from: number, to: number, offset: number, limit: number, signal?: AbortSignal): Promise<ListAnswer> {
+    return this.get('events', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), offset, limit }, signal);
+  }
+
+  search(query: SearchQuery, offset: number, limit: number, signal?: AbortSignal): Promise<SearchAnswer> {
+    return this.get('search', { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0, offset, limit }, signal);
+  }
+
+  area(tracks: readonly string[], from: number, to: number, signal?: AbortSignal): Promise<AreaAnswer> {
+    return this.get('aggregate', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to) }, signal);
+  }
+}
+
+/** The server takes whole picoseconds of the trace. */
+export function whole(ps: number): number {
+  return Math.max(0, Math.round(ps));
+}
