@@ -1,5 +1,7 @@
 /* Writes the composed seeds of tests/fuzz/corpus again: make_seeds FOLDER. Run by
  * hand when the format that is read grows. */
+#include "analysis/op_stats_message.h"
+#include "store/result_cache.h"
 #include "support/sample_capture.h"
 
 #include <stdio.h>
@@ -43,6 +45,55 @@ static void put_packed(const void *bytes, size_t size)
 	free(packed);
 }
 
+static void put_summary(const char *name, const void *bytes, size_t size)
+{
+	struct tfp_host_summary summary = {0};
+	struct tfp_capture *capture;
+	struct tfp_buf message;
+	const unsigned parts = TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF;
+	tfp_buf_init(&message, 1 << 20);
+	if (tfp_capture_from_bytes(&capture, bytes, size, name, NULL, NULL) != TFP_OK ||
+	    tfp_host_summary_get(&summary, capture, parts, NULL, NULL) != TFP_OK ||
+	    tfp_op_stats_pack(&summary, parts, &message, NULL) != TFP_OK)
+		exit(1);
+	put("fuzz_op_stats", name, "", 0, message.data, message.size);
+	tfp_host_summary_release(&summary);
+	tfp_capture_unref(capture);
+	tfp_buf_release(&message);
+}
+
+static void put_result(void)
+{
+	struct tfp_buf key = {.data = "fuzz", .size = 4}, bytes = {.data = "a result", .size = 8};
+	struct tfp_buf file;
+	tfp_buf_init(&file, 1 << 20);
+	if (!tfp_result_encode(&key, &bytes, &file))
+		exit(1);
+	put("fuzz_result", "whole", "", 0, file.data, file.size);
+	tfp_buf_release(&file);
+}
+
+/* Steps of a GPU and of a TPU. */
+static void put_steps(void)
+{
+	struct builder *b = builder_new();
+	struct builder_line *line = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "main", 0);
+	struct builder_plane *tpu = builder_plane(b, 2, "/device:TPU:0");
+	size_t size;
+	for (int i = 0; i < 3; i++) {
+		struct builder_stats *e = builder_event(line, "train", i * 10000, 9000);
+		builder_stat_int(e, "group_id", i);
+		builder_stat_str(e, "step_name", "train");
+		e = builder_event(builder_line(tpu, 1, "Steps", 0), "s", i * 10000, 8000);
+		builder_stat_int(e, "group_id", i);
+	}
+	builder_stat_str(builder_event(line, "f", 50000, 50), "tf_function_call", "eager");
+	uint8_t *bytes = builder_bytes(b, &size);
+	put_summary("steps", bytes, size);
+	free(bytes);
+	builder_free(b);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {"gpu", "tpu", "host"};
@@ -61,6 +112,7 @@ int main(int argc, char **argv)
 		put("fuzz_capture", names[device], "", 0, bytes, size);
 		if (device == SAMPLE_GPU)
 			put_packed(bytes, size);
+		put_summary(names[device], bytes, size);
 		free(bytes);
 		builder_unknown_fields(b);
 		bytes = builder_bytes(b, &size);
@@ -73,5 +125,7 @@ int main(int argc, char **argv)
 	sample_hlo(&proto, "jit_f", instructions, 2);
 	put("fuzz_hlo", "module", "", 0, proto.data, proto.size);
 	tfp_buf_release(&proto);
+	put_steps();
+	put_result();
 	return 0;
 }

@@ -1,10 +1,19 @@
+#include "analysis/derived_lines.h"
 #include "analysis/device_ops.h"
+#include "analysis/event_categories.h"
+#include "analysis/executions.h"
+#include "analysis/flows.h"
 #include "analysis/groups.h"
 #include "analysis/host_ops.h"
+#include "analysis/iterators.h"
+#include "analysis/memory_events.h"
 #include "analysis/op_stats.h"
+#include "analysis/requests.h"
 #include "analysis/schema.h"
 #include "analysis/steps.h"
+#include "analysis/stretches.h"
 #include "analysis/tf_functions.h"
+#include "analysis/tracks.h"
 #include "analysis/utilization.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
@@ -123,23 +132,8 @@ static void check_ops(const struct tfp_op_db *db)
 	tfp_free(order);
 }
 
-/* The parts of a step add up to it, whatever the capture says. */
-static void check_steps(struct tfp_capture *capture)
+static void check_sums(const struct tfp_steps *steps)
 {
-	const struct tfp_groups *groups;
-	const struct tfp_steps *steps;
-	const struct tfp_functions *functions;
-	const struct tfp_utilization *utilization;
-	struct tfp_steps combined, hosts[2];
-	struct tfp_error err;
-	MUST(tfp_groups_get(capture, NULL, &groups, &err) == TFP_OK);
-	for (size_t p = 0; p < capture->plane_count; p++) {
-		for (size_t l = 0; l < capture->planes[p].line_count; l++) {
-			for (size_t i = 0; i < capture->planes[p].lines[l].event_count; i++)
-				MUST(tfp_group_of(groups, p, l, i) < (int64_t)groups->group_count);
-		}
-	}
-	MUST(tfp_steps_get(capture, NULL, &steps, &err) == TFP_OK);
 	for (size_t c = 0; c < steps->core_count; c++) {
 		const struct tfp_core_step *core = &steps->cores[c];
 		uint64_t sum = 0;
@@ -149,6 +143,49 @@ static void check_steps(struct tfp_capture *capture)
 			sum += core->tpu_ps[t];
 		MUST(core->duration_ps >= 0 && sum == (uint64_t)core->duration_ps);
 	}
+}
+
+/* The parts of a step add up to it, whatever the capture says. */
+static void check_steps(struct tfp_capture *capture)
+{
+	const struct tfp_groups *groups;
+	const struct tfp_steps *steps, *by_module;
+	const struct tfp_executions *executions;
+	const struct tfp_functions *functions;
+	const struct tfp_utilization *utilization;
+	const struct tfp_requests *requests;
+	struct tfp_steps combined, hosts[2];
+	struct tfp_error err;
+	MUST(tfp_groups_get(capture, NULL, &groups, &err) == TFP_OK);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		for (size_t l = 0; l < capture->planes[p].line_count; l++) {
+			for (size_t i = 0; i < capture->planes[p].lines[l].event_count; i++)
+				MUST(tfp_group_of(groups, p, l, i) < (int64_t)groups->group_count);
+		}
+	}
+	for (size_t i = 0; i < groups->link_count; i++)
+		MUST(groups->links[i].above < groups->group_count &&
+		     groups->links[i].below < groups->group_count);
+	MUST(tfp_steps_get(capture, NULL, &steps, &err) == TFP_OK);
+	check_sums(steps);
+	MUST(tfp_executions_get(capture, NULL, &executions, &err) == TFP_OK);
+	MUST(executions->count != 1);
+	for (size_t p = 0; executions->count && p < executions->plane_count; p++) {
+		const struct tfp_time_span *spans = executions->spans[p];
+		for (size_t s = 0; spans && s < executions->count; s++) {
+			MUST(spans[s].begin_ps <= spans[s].end_ps);
+			MUST(s == 0 || spans[s].begin_ps == spans[s - 1].end_ps);
+		}
+	}
+	MUST(tfp_steps_get_by_module(capture, NULL, &by_module, &err) == TFP_OK);
+	MUST(by_module->count <= executions->count);
+	check_sums(by_module);
+	hosts[0] = *steps;
+	hosts[1] = *by_module;
+	tfp_steps_init(&combined);
+	MUST(tfp_steps_combine(hosts, 2, &combined, &err) == TFP_OK);
+	tfp_steps_release(&combined);
+
 	hosts[0] = hosts[1] = *steps;
 	tfp_steps_init(&combined);
 	MUST(tfp_steps_combine(hosts, 2, &combined, &err) == TFP_OK);
@@ -156,6 +193,180 @@ static void check_steps(struct tfp_capture *capture)
 	tfp_steps_release(&combined);
 	MUST(tfp_functions_get(capture, NULL, &functions, &err) == TFP_OK);
 	MUST(tfp_utilization_get(capture, NULL, &utilization, &err) == TFP_OK);
+	MUST(tfp_requests_get(capture, NULL, &requests, &err) == TFP_OK);
+	for (size_t i = 0; i < requests->count; i++)
+		MUST(requests->list[i].device_ps + requests->list[i].communication_ps <=
+		     requests->list[i].total_ps);
+}
+
+static void check_trace(struct tfp_capture *capture)
+{
+	const struct tfp_capture *derived;
+	const struct tfp_tracks *tracks;
+	const struct tfp_flows *flows;
+	struct tfp_error err;
+	MUST(tfp_derived_lines_get(capture, NULL, &derived, &err) == TFP_OK);
+	MUST(derived->diagnostic_count == 0);
+	MUST(tfp_tracks_get(capture, NULL, &tracks, &err) == TFP_OK);
+	MUST(tfp_flows_get(capture, NULL, &flows, &err) == TFP_OK);
+	for (size_t i = 0; i < flows->count; i++) {
+		const struct tfp_flow_end *end = &flows->ends[i];
+		size_t count;
+		MUST(end->event < capture->planes[end->plane].lines[end->line].event_count);
+		tfp_flows_of_event(flows, false, end->plane, end->line, end->event, &count);
+		MUST(count > 0);
+		tfp_flows_of_id(flows, end->id, &count);
+		MUST(count > 1);
+	}
+}
+
+/* Every zoom counts every event, and nothing is longer than time. */
+static void check_track(const struct tfp_track *track, const struct tfp_timeline_track *t)
+{
+	const int64_t shifts[] = {0, INT64_C(1) << 61};
+	for (unsigned level = 0; level <= TFP_LEVEL_MAX; level += 13) {
+		struct tfp_window w = {shifts[level % 2], 0, INT64_C(1) << TFP_WINDOW_BITS, level};
+		struct tfp_stretches list = {0};
+		uint64_t events = 0;
+		MUST(tfp_stretches_of(t, &w, SIZE_MAX, &list));
+		MUST(list.count <= tfp_stretches_bound(t, &w));
+		for (size_t i = 0; i < list.count; i++) {
+			const struct tfp_stretch *s = &list.list[i];
+			MUST(s->duration_ps >= 0 && s->busy_ps >= 0 && s->count > 0);
+			MUST(s->event < track->line->event_count);
+			MUST(s->start_ps <= INT64_MAX - s->duration_ps);
+			events += s->before ? 0 : s->count;
+		}
+		MUST(events == list.events && events == tfp_window_events(t, &w));
+		MUST(events <= track->event_count);
+		/* The second shift leaves no event before the window. */
+		MUST(level % 2 == 0 || events == track->event_count);
+		tfp_stretches_release(&list);
+	}
+	for (uint32_t lane = 0; lane < t->lane_count; lane++) {
+		for (uint32_t place = 0; place < t->lanes[lane].count && place < 50; place++) {
+			uint32_t at_lane, at_place, from, to;
+			uint32_t event = tfp_lane_event(t, lane, place);
+			MUST(tfp_timeline_find_event(t, event, &at_lane, &at_place));
+			MUST(at_lane == lane && at_place == place);
+			uint32_t parent = tfp_timeline_parent(t, lane, place);
+			MUST(parent == TFP_NO_EVENT || parent < event);
+			tfp_timeline_children(t, lane, place, &from, &to);
+			MUST(from <= to);
+		}
+	}
+}
+
+static void check_timeline(struct tfp_capture *capture)
+{
+	const struct tfp_tracks *tracks;
+	const struct tfp_timeline *timeline;
+	const struct tfp_event_categories *categories;
+	struct tfp_error err;
+	uint64_t events = 0;
+	MUST(tfp_tracks_get(capture, NULL, &tracks, &err) == TFP_OK);
+	MUST(tfp_timeline_get(capture, NULL, &timeline, &err) == TFP_OK);
+	MUST(tfp_event_categories_get(capture, NULL, &categories, &err) == TFP_OK);
+	MUST(timeline->track_count == tracks->track_count);
+	for (uint32_t i = 0; i < tracks->track_count; i++) {
+		const struct tfp_track *track = &tracks->tracks[i];
+		MUST(track->process < tracks->process_count);
+		events += track->event_count;
+		check_track(track, &timeline->tracks[i]);
+		for (size_t e = 0; e < track->line->event_count; e++)
+			MUST(tfp_event_category(categories, i, track->line->meta[e]) <
+			     TFP_STEP_CATEGORY_COUNT);
+	}
+	MUST(events == tracks->event_count);
+}
+
+/* Whatever the capture says, indexes lie inside and time is shared out at most once. */
+static void check_iterators(struct tfp_capture *capture)
+{
+	const struct tfp_iterators *data;
+	struct tfp_error err;
+	size_t calls = 0, uses = 0;
+	MUST(tfp_iterators_get(capture, NULL, &data, &err) == TFP_OK);
+	for (size_t i = 0; i < data->iterator_count; i++) {
+		const struct tfp_iterator *it = &data->iterators[i];
+		MUST(it->parent == TFP_NO_ITERATOR || it->parent < data->iterator_count);
+		must_be_inside(capture, it->name.data, it->name.size);
+		must_be_inside(capture, it->long_name.data, it->long_name.size);
+		MUST(i == 0 || data->iterators[i - 1].id < it->id);
+	}
+	for (size_t p = 0; p < data->pipeline_count; p++) {
+		const struct tfp_pipeline *pipeline = &data->pipelines[p];
+		MUST(pipeline->root < data->iterator_count && pipeline->call_count > 0);
+		MUST(pipeline->first_call + pipeline->call_count <= data->call_count);
+		MUST(pipeline->min_ps >= 0 && pipeline->min_ps <= pipeline->max_ps);
+		MUST(pipeline->slow_count <= pipeline->call_count);
+		calls += pipeline->call_count;
+	}
+	MUST(calls == data->call_count);
+	for (size_t c = 0; c < data->call_count; c++) {
+		const struct tfp_iterator_call *call = &data->calls[c];
+		MUST(call->first_use == uses);
+		MUST(call->bottleneck == SIZE_MAX ||
+		     (call->bottleneck >= uses && call->bottleneck < uses + call->use_count));
+		uses += call->use_count;
+		MUST(uses <= data->use_count);
+	}
+	MUST(uses == data->use_count);
+	for (size_t u = 0; u < data->use_count; u++) {
+		const struct tfp_iterator_use *use = &data->uses[u];
+		MUST(use->iterator < data->iterator_count && use->calls > 0);
+		MUST(use->self_ps >= 0 && use->self_ps <= use->duration_ps);
+	}
+}
+
+static void check_allocator(const struct tfp_memory *memory, const struct tfp_allocator *a)
+{
+	static const enum tfp_memory_scope scopes[] = {TFP_MEMORY_STEP, TFP_MEMORY_ALL};
+	struct tfp_memory_moment moment;
+	struct tfp_memory_state state;
+	struct tfp_error err;
+	size_t count;
+	MUST(a->count > 0 && a->allocations + a->deallocations == a->count);
+	MUST(!a->has_peak || a->peak < a->count);
+	MUST((a->failed > 0) == (a->first_failed < a->count));
+	for (size_t i = 0; i < a->count; i++) {
+		MUST(i == 0 || a->time_ps[i - 1] <= a->time_ps[i]);
+		MUST(a->label[i] < memory->label_count);
+		MUST(a->next[i] == TFP_MEMORY_NONE || (a->next[i] > i && a->next[i] < a->count));
+		MUST(a->next[i] == TFP_MEMORY_NONE || a->address[i] == a->address[a->next[i]]);
+		MUST(!a->has_peak || a->used_bytes[i] <= a->used_bytes[a->peak]);
+		tfp_memory_state_at(memory, a, i, &state);
+	}
+	for (int s = 0; s < 2; s++) {
+		struct tfp_memory_rows rows;
+		MUST(tfp_memory_moment_at(memory, a, INT64_MAX, &moment));
+		MUST(moment.end == a->count);
+		MUST(tfp_memory_alive(memory, a, &moment, scopes[s], &rows, &err) == TFP_OK);
+		for (size_t i = 1; i < rows.count; i++)
+			MUST(rows.rows[i - 1].allocation_bytes >= rows.rows[i].allocation_bytes);
+		tfp_memory_rows_release(&rows);
+		MUST(tfp_memory_moment_of_peak(memory, a, &moment) == a->has_peak);
+		MUST(tfp_memory_alive(memory, a, &moment, scopes[s], &rows, &err) == TFP_OK);
+		tfp_memory_rows_release(&rows);
+	}
+	uint32_t *chosen = tfp_memory_sample(a, 3, &count);
+	MUST(chosen && count == (a->count < 3 ? a->count : 3));
+	tfp_free(chosen);
+	chosen = tfp_memory_outline(a, a->time_ps[0], a->time_ps[a->count - 1], 4, &count);
+	MUST(chosen && count > 0 && count <= 4);
+	tfp_free(chosen);
+}
+
+static void check_memory(struct tfp_capture *capture)
+{
+	const struct tfp_memory *memory;
+	struct tfp_error err;
+	MUST(tfp_memory_get(capture, NULL, &memory, &err) == TFP_OK);
+	for (size_t i = 0; i < memory->allocator_count; i++) {
+		check_allocator(memory, &memory->allocators[i]);
+		MUST(i == 0 ||
+		     tfp_str_compare(memory->allocators[i - 1].id, memory->allocators[i].id) < 0);
+	}
 }
 
 void fuzz_summarise(struct tfp_capture *capture)
@@ -189,6 +400,10 @@ void fuzz_summarise(struct tfp_capture *capture)
 	tfp_buf_release(&json);
 	tfp_instances_release(&instances);
 	check_steps(capture);
+	check_memory(capture);
+	check_iterators(capture);
+	check_trace(capture);
+	check_timeline(capture);
 }
 
 void fuzz_check_error(const struct tfp_error *err, size_t input_size)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of the real programs and prints TAP.
 
-usage: run.py --server PATH --cli PATH --synth PATH [PATTERN...]
+usage: run.py --server PATH --cli PATH --synth PATH [--profiler PATH] [PATTERN...]
 
 With patterns only the tests whose names contain one of them.
 """
@@ -64,11 +64,16 @@ def main():
     parser.add_argument("--server", required=True)
     parser.add_argument("--cli", required=True)
     parser.add_argument("--synth", required=True)
+    parser.add_argument("--profiler", help="tests/fake_profiler; without it captures are not tested")
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
     support.SERVER = os.path.abspath(args.server)
     support.CLI = os.path.abspath(args.cli)
     support.SYNTH = os.path.abspath(args.synth)
+    support.PROFILER = os.path.abspath(args.profiler) if args.profiler else None
+
+    # Never the user's own.
+    os.environ["XDG_CACHE_HOME"] = os.path.join(support.scratch(), "cache")
 
     found = unittest.defaultTestLoader.discover(os.path.dirname(os.path.abspath(__file__)))
     tests = list(flatten(found))

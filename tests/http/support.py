@@ -15,7 +15,7 @@ import time
 import unittest
 import urllib.parse
 
-SERVER = CLI = SYNTH = None  # paths of the programs, set by run.py
+SERVER = CLI = SYNTH = PROFILER = None  # paths of the programs, set by run.py
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = "2026_01_15_10_00_00"
 
@@ -86,7 +86,7 @@ class Server:
             command + list(args), stdout=subprocess.PIPE, stderr=self.errors,
             env=dict(os.environ, **(env or {})),
         )
-        self.line = self.process.stdout.readline().decode()
+        self.line = self.process.stdout.readline().decode(errors="replace")
         if not self.line:
             self.process.wait()
             raise AssertionError("the server did not start: " + self.log())
@@ -103,7 +103,8 @@ class Server:
         connection = self.connect()
         try:
             # Without http.client's own Accept-Encoding.
-            connection.putrequest(method, path, skip_accept_encoding=True)
+            connection.putrequest(method, path, skip_accept_encoding=True,
+                                  skip_host="Host" in (headers or {}))
             for name, value in (headers or {}).items():
                 connection.putheader(name, value)
             if body is not None:
@@ -148,6 +149,27 @@ class Server:
                 self.process.wait()
         self.process.stdout.close()
         return self.process.returncode
+
+
+class Profiler:
+    """A running tests/fake_profiler: the other side of a capture."""
+
+    def __init__(self, behave="ok", **settings):
+        self.process = subprocess.Popen(
+            [PROFILER, behave] + ["%s=%s" % item for item in settings.items()],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+        self.address = "127.0.0.1:%d" % self.port
+
+    def next_request(self):
+        return self.process.stdout.readline().strip()
+
+    def stop(self):
+        self.process.stdin.close()
+        rest = self.process.stdout.read().splitlines()
+        self.process.stdout.close()
+        assert self.process.wait(20) == 0
+        return rest
 
 
 class Case(unittest.TestCase):
@@ -235,4 +257,4 @@ def occupied_port():
 
 def documented_routes():
     with open(os.path.join(SOURCE, "docs", "api.md"), encoding="utf-8") as f:
-        return re.findall(r"^## (/\w*)", f.read(), re.M)
+        return re.findall(r"^## (/[\w/]*)", f.read(), re.M)

@@ -27,6 +27,18 @@ class SameAsServer(SharedServerCase):
                     self.assertEqual(self.cli(*args, "-f", "csv"),
                                      self.get("/data_csv" + query).body)
 
+    def test_one_host_at_a_time(self):
+        many = ("memory_profile", self.logdir, "--run", "train/many")
+        refused = run_cli(*many, text=True)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("one host at a time", refused.stderr)
+        query = "?run=train/many&tag=memory_profile&host=worker-01"
+        self.assertEqual(self.cli(*many, "--host", "worker-01", "-fjson"),
+                         self.get("/data" + query).body)
+        self.assertEqual(self.cli(*many, "--host", "worker-01", "-fcsv"),
+                         self.get("/data_csv" + query).body)
+        self.assertIn(b"gpu_host_bfc", self.cli(*many, "--host", "worker-01"))
+
     def test_hosts(self):
         self.assertEqual(
             self.cli("kernel_stats", self.logdir, "-r", "train/many", "-H", "worker-02", "-fjson"),
@@ -161,7 +173,8 @@ class Errors(Case):
         self.put_run("plugins/profile/a")
         for args in (("ls", self.path("none")), ("ls", self.path("empty")),
                      ("info", self.path("empty")), ("kernel_stats", self.folder, "-r", "none"),
-                     ("kernel_stats", self.folder, "-H", "none")):
+                     ("kernel_stats", self.folder, "-H", "none"),
+                     ("overview_page", self.folder, "--step-source", "none")):
             with self.subTest(args=args):
                 done = run_cli(*args)
                 self.assertEqual((done.returncode, done.stdout), (1, b""))

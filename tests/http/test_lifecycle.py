@@ -104,7 +104,8 @@ class Usage(Case):
         done = run_server("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for option in ("--logdir", "--demo", "--host", "--port", "--url-prefix", "--verbose",
-                       "--follow-symlinks", "--memory-limit", "--threads", "--help", "--version"):
+                       "--follow-symlinks", "--memory-limit", "--threads", "--cache-dir",
+                       "--cache-limit", "--no-cache", "--help", "--version"):
             self.assertIn(option, done.stdout)
         self.assertTrue(all(len(line) <= 80 for line in done.stdout.splitlines()))
         done = run_server("--version")
@@ -116,6 +117,7 @@ class Usage(Case):
                      ("--port", "65536", "."), ("--port", "x", "."), ("--port", "-1", "."),
                      ("--port",), ("--memory-limit", "0", "."), ("--memory-limit", "1X", "."),
                      ("--memory-limit", "99999999999999T", "."), ("--threads", "many", "."),
+                     ("--cache-limit", "0", "."), ("--cache-limit", "much", "."),
                      ("--url-prefix", "nope", "."), ("--url-prefix", "/a b", ".")):
             with self.subTest(args=args):
                 done = run_server(*args)

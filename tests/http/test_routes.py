@@ -13,7 +13,15 @@ QUERY = {
     "/data_csv": "run=one&tag=kernel_stats",
     "/run_info": "run=one",
     "/diagnostics": "run=one",
+    "/trace_viewer/tracks": "run=one",
+    "/trace_viewer/tiles": "run=one&level=40",
+    "/trace_viewer/event": "run=one&id=0.0.0",
+    "/trace_viewer/neighbour": "run=one&id=0.0.0&direction=next",
+    "/trace_viewer/events": "run=one",
+    "/trace_viewer/search": "run=one&q=MatMul",
+    "/trace_viewer/aggregate": "run=one",
     "/instances": "run=one&tag=kernel_stats&kernel=x",
+    "/trace_viewer/export": "run=one",
 }
 
 
@@ -158,6 +166,43 @@ class Routes(SharedServerCase):
         self.assertEqual(rows(host=""), rows(host="ALL_HOSTS"))
         self.assertEqual(rows(), sum(rows(host=h) for h in hosts))
 
+    def test_a_tool_for_one_host_at_a_time(self):
+        which = {"run": "train/many", "tag": "memory_profile"}
+        answer = self.get("/data", **which)
+        self.assertError(answer, 400, "bad_query")
+        self.assertIn("worker-00", answer.json()["error"]["hint"])
+        hosts = [h["hostname"] for h in self.json("/hosts", **which)]
+        self.assertEqual(hosts, ["worker-00", "worker-01", "worker-02"])
+        for host in hosts:
+            document = self.json("/data", host=host, **which)
+            self.assertEqual(document["numHosts"], 1)
+            self.assertEqual(document["memoryIds"], ["GPU_0_bfc", "GPU_1_bfc", "gpu_host_bfc"])
+
+    def test_views_of_a_document(self):
+        which = {"run": "one", "tag": "memory_profile"}
+        document = self.json("/data", **which)
+        summary = self.json("/data", view="summary", **which)
+        self.assertEqual([row["c"][0]["v"] for row in summary["rows"]], document["memoryIds"])
+        # The table beside the document is its CSV.
+        csv = self.get("/data_csv", **which).body.decode().splitlines()
+        self.assertEqual(len(csv), 1 + len(document["memoryIds"]))
+        self.assertEqual(csv[1].split(",")[0], '"GPU_0_bfc"')
+        one = self.json("/data", memory_id="GPU_1_bfc", **which)
+        self.assertEqual(list(one["memoryProfilePerAllocator"]), ["GPU_1_bfc"])
+        self.assertEqual(one["memoryIds"], document["memoryIds"])
+        total = int(self.json("/data", view="timeline", **which)["p"]["events_total"])
+        first = document["memoryProfilePerAllocator"]["GPU_0_bfc"]
+        self.assertEqual(total, int(first["allocationCount"]) + int(first["deallocationCount"]))
+        few = self.json("/data", view="timeline", points=40, **which)
+        self.assertLessEqual(len(few["rows"]), 40)
+        self.assertEqual(len(self.json("/data", view="steps", **which)["rows"]), 3)
+        self.assertEqual(len(self.json("/data", view="breakdown", limit=2, **which)["rows"]), 2)
+        for wrong in ({"view": "x"}, {"view": "timeline", "points": "-1"},
+                      {"view": "breakdown", "group": "x"}, {"view": "breakdown", "scope": ""},
+                      {"view": "breakdown", "at_ps": "x"}):
+            self.assertError(self.get("/data", **which, **wrong), 400, "bad_query")
+        self.assertError(self.get("/data", memory_id="none", **which), 404, "not_found")
+
     def test_limit(self):
         which = {"run": "one", "tag": "kernel_stats"}
         table = self.json("/data", limit=2, **which)
@@ -166,6 +211,15 @@ class Routes(SharedServerCase):
         self.assertEqual(len(self.json("/data", limit=0, **which)["rows"]), total)
         for wrong in ("-1", "x", "", "1x", "99999999999999999999", "+1", " 1"):
             self.assertError(self.get("/data", limit=wrong, **which), 400, "bad_query")
+
+    def test_step_source(self):
+        for tool in ("overview_page", "input_pipeline_analyzer", "pod_viewer"):
+            with self.subTest(tool=tool):
+                which = {"run": "one", "tag": tool}
+                self.assertEqual(self.get("/data", step_source="marked", **which).body,
+                                 self.get("/data", **which).body)
+                self.assertEqual(self.get("/data", step_source="module", **which).status, 200)
+                self.assertError(self.get("/data", step_source="x", **which), 400, "bad_query")
 
     def test_csv(self):
         answer = self.get("/data_csv", run="train/many", tag="kernel_stats", host="worker-01")

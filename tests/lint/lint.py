@@ -19,21 +19,25 @@ RINGS = {
     "wire": {"base", "wire"},
     "store": {"base", "wire", "store"},
     "analysis": {"base", "wire", "store", "analysis"},
-    "tools": {"base", "store", "analysis", "tools"},
+    "tools": {"base", "wire", "store", "analysis", "tools"},
     "remote": {"base", "wire", "remote"},
     "synth": {"base", "wire", "synth"},
     "http": {"base", "wire", "store", "analysis", "tools", "remote", "http"},
-    "cmd": {"base", "wire", "store", "analysis", "tools", "remote", "http", "synth"},
+    "cmd": {"base", "wire", "store", "analysis", "tools", "remote", "http", "synth", "cmd"},
 }
 
 # Headers that files of tools/ share; a dashboard includes no other dashboard.
 SHARED_TOOLS = {"tool.h", "session.h", "data_table.h", "run_info.h", "summary.h", "instances.h",
-                "run_summary.h", "step_table.h"}
+                "run_summary.h", "step_table.h", "trace_chrome.h", "trace_export.h", "trace_select.h",
+                "trace_source.h", "trace_visibility.h", "trace_perfetto.h",
+                "trace.h", "trace_hits.h", "text_match.h"}
 
 # Only these may see the libraries.
 LIBRARIES = {
     "microhttpd.h": {"http"},
+    "curl/curl.h": {"remote"},
     "jansson.h": {"tools", "http", "cmd"},
+    "pcre2.h": {"tools"},
     "zlib.h": {"store", "synth", "http"},
     "zstd.h": {"store", "synth", "http"},
 }

@@ -2,6 +2,8 @@
 
 #include "wire/pb_writer.h"
 
+#include <stdbool.h>
+
 /* Field numbers of hlo.proto. */
 enum {
 	PROTO_MODULE = 1,
@@ -46,6 +48,54 @@ void sample_add_module(struct builder_plane *metadata, const char *name_with_id,
 			   proto->size);
 }
 
+/* Events of a model server, a pool's thread and the TPU runtime, which connect threads and
+ * devices. */
+static void add_server(struct builder_plane *host)
+{
+	struct builder_line *server = builder_line(host, 19, "server/19", 1000);
+	struct builder_line *pool = builder_line(host, 20, "pool/20", 1000);
+	for (int i = 0; i < 2; i++) {
+		struct builder_stats *e =
+			builder_event(server, "BatchingSessionRun", 4000000 * i, 3000000);
+		builder_stat_int(e, "_pt", 15);
+		builder_stat_int(e, "_p", 40 + i);
+		e = builder_event(pool, "ThreadpoolListener::StartRegion", 4000000 * i + 500000, 0);
+		builder_stat_int(e, "_ct", 15);
+		builder_stat_int(e, "_c", 40 + i);
+		builder_event(pool, "ProcessBatch", 4000000 * i + 600000, 900000);
+		e = builder_event(pool, "DoEnqueueProgram", 4000000 * i + 700000, 100000);
+		builder_stat_int(e, "device_ordinal", 0);
+		builder_stat_int(e, "queue_id", 0);
+		builder_stat_int(e, "run_id", (INT64_C(1) << 27) + i);
+		builder_event(pool, "ThreadpoolListener::StopRegion", 4000000 * i + 2500000, 0);
+	}
+}
+
+/* Four blocks on two allocators, one of them freed, and not in the order of time. */
+static void add_memory(struct builder_line *line)
+{
+	static const int64_t at_ps[] = {5000000, 1000000, 2000000, 3000000, 4000000};
+	for (int64_t i = 0; i < 5; i++) {
+		bool give = i == 4;
+		struct builder_stats *e = builder_event(
+			line, give ? "MemoryDeallocation" : "MemoryAllocation", at_ps[i], 0);
+		builder_stat_ref(e, "allocator_name", i == 3 ? "gpu_host_bfc" : "GPU_0_bfc");
+		builder_stat_int(e, "bytes_reserved", 64);
+		builder_stat_int(e, "bytes_allocated", give ? 1024 : 512 * (i + 1));
+		builder_stat_int(e, "bytes_available", give ? 1024 : 2048 - 512 * (i + 1));
+		builder_stat_double(e, "fragmentation", 0.125);
+		builder_stat_int(e, "requested_bytes", 500);
+		builder_stat_int(e, "allocation_bytes", 512);
+		builder_stat_int(e, "addr", give ? 1001 : 1000 + i);
+		builder_stat_int(e, "data_type", 1);
+		if (!give) {
+			builder_stat_ref(e, "tf_op", "dense/MatMul");
+			builder_stat_ref(e, "region_type", "output");
+			builder_stat_ref(e, "shape", "[8, 16]");
+		}
+	}
+}
+
 static void add_host(struct builder *b)
 {
 	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
@@ -60,12 +110,24 @@ static void add_host(struct builder *b)
 	builder_event(main, "dense/BiasAdd:BiasAdd", 2000000, 1000000);
 	builder_event(main, "EagerExecute", 6000000, 1000000);
 	builder_line_display(main, 3, "python");
-	builder_event(data, "Iterator::Root::Prefetch", 0, 3000000);
-	builder_event(data, "Iterator::Root::Prefetch::Map", 500000, 1000000);
+	e = builder_event(data, "Iterator::Root", 0, 3500000);
+	builder_stat_int(e, "id", 70);
+	e = builder_event(data, "Iterator::Root::Prefetch", 0, 3000000);
+	builder_stat_int(e, "id", 71);
+	builder_stat_int(e, "parent_id", 70);
+	builder_stat_int(builder_event(data, "PrefetchConsume", 2000000, 500000), "element_id", 4);
 	e = builder_event(data, "stage", 4000000, 1000000);
 	builder_stat_int(e, "_ipl_stage_id", 5);
 	builder_stat_str(e, "_ipl_stage_cat", "Preprocessing");
+	builder_stat_str(e, "_ipl_stage_name", "stage");
 	builder_event_aggregated(data, "counted", 12, 3400000);
+	add_server(host);
+	add_memory(builder_line(host, 21, "tf_Compute", 1000));
+	data = builder_line(host, 22, "tf_data_producer", 1000);
+	builder_stat_int(builder_event(data, "PrefetchProduce", 0, 2000000), "element_id", 4);
+	e = builder_event(data, "Iterator::Root::Prefetch::Map", 500000, 1000000);
+	builder_stat_int(e, "id", 72);
+	builder_stat_int(e, "parent_id", 71);
 }
 
 static void add_gpu(struct builder *b)
@@ -96,6 +158,14 @@ static void add_gpu(struct builder *b)
 	builder_stat_uint(e, "program_id", 12);
 	builder_stat_str(e, "kernel_details", " grid:64,1,1 block:256,1,1 occ_pct:100");
 	builder_event(stream, "MemcpyH2D", 7000000, 200000);
+	struct builder_line *repeated = builder_line(gpu, 8, "Stream #8(Kernel)", 1000);
+	for (int i = 0; i < 3; i++) {
+		e = builder_event(repeated, "copy_kernel", 1000000 + 2000000 * i, 300000);
+		builder_stat_str(e, "hlo_op", "copy.2");
+		builder_stat_str(e, "hlo_module", "jit_step");
+		builder_stat_uint(e, "program_id", 12);
+		builder_stat_uint(e, "correlation_id", (uint64_t)(200 + i));
+	}
 	e = builder_event(builder_line(gpu, -559038737, "Steps", 1000), "1", 0, 9000000);
 	builder_stat_int(e, "group_id", 1);
 	builder_plane(b, 1, "/device:GPU:1");
@@ -120,6 +190,14 @@ static void add_tpu(struct builder *b)
 	builder_stat_uint(e, "device_duration_ps", 2500000);
 	builder_event(ops, "%fusion.1 = f32[8] fusion()", 5000000, 1000000);
 	builder_event(builder_line(tpu, 1, "Steps", 1000), "0", 0, 8000000);
+	struct builder_line *modules = builder_line(tpu, 5, "XLA Modules", 1000);
+	for (int i = 0; i < 2; i++) {
+		e = builder_event(modules, "jit_step(12)", 500000 + 4500000 * i, 3500000);
+		builder_stat_int(e, "queue_id", 0);
+		builder_stat_int(e, "run_id", i);
+	}
+	struct builder_plane *sparse = builder_plane(b, 7, "/device:TPU:0 SparseCore 0");
+	builder_event(builder_line(sparse, 1, "Sparse Core Modules", 1000), "gather", 0, 4000000);
 	builder_plane(b, 1, "/device:TPU:1");
 }
 

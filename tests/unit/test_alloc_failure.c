@@ -8,7 +8,10 @@
 #include "base/pool.h"
 #include "support/sample_capture.h"
 #include "tools/tool.h"
+#include "tools/trace.h"
+#include "tools/trace_export.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -133,15 +136,26 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_session *session,
-			      struct tfp_buf *out, struct tfp_error *err)
+static void empty_folder(const char *path)
 {
-	static const struct tfp_param params[] = {
-		{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}};
-	static const struct tfp_query query = {params, COUNT(params)};
+	DIR *dir = opendir(path);
+	assert_non_null(dir);
+	for (struct dirent *e; (e = readdir(dir));) {
+		if (e->d_name[0] != '.')
+			unlinkat(dirfd(dir), e->d_name, 0);
+	}
+	closedir(dir);
+}
+
+static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_session *session,
+			      struct tfp_query query, struct tfp_buf *out, struct tfp_error *err)
+{
 	struct tfp_answer answer;
 	tfp_answer_init(&answer);
-	enum tfp_status status = tool->render(session, &query, &answer, err);
+	struct tfp_session chosen = *session;
+	if (!(tool->scope & TFP_HOSTS_ALL))
+		chosen.host_count = 1;
+	enum tfp_status status = tfp_tool_render(tool, &chosen, &query, &answer, err);
 	if (status == TFP_OK)
 		status = tfp_answer_write_json(&answer, out, err);
 	if (status == TFP_OK && answer.table_count)
@@ -157,9 +171,78 @@ static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_sess
 	return status;
 }
 
-/* From the directory to the answers of all tools; *reply is the caller's. */
-static enum tfp_status ask_all_tools(struct tfp_buf *reply, struct tfp_error *err)
+/* The row whose occurrences are asked for; tools ignore what they do not know. */
+static const struct tfp_param row[] = {
+	{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}};
+
+/* What tools answer beside their first answer. */
+static const struct {
+	const char *tool;
+	struct tfp_param params[2];
+} further[] = {
+	{"memory_profile", {{"view", "timeline"}, {"points", "4"}}},
+	{"memory_profile", {{"view", "breakdown"}, {"group", "op"}}},
+	{"memory_profile", {{"view", "steps"}, {"", ""}}},
+	{"overview_page", {{"step_source", "module"}, {"", ""}}},
+	{"pod_viewer", {{"step_source", "module"}, {"", ""}}},
+	{"trace_viewer", {{"tag", "trace_viewer@"}, {"", ""}}},
+};
+
+/* The trace viewer's answers. */
+static enum tfp_status ask_trace(const struct tfp_session *session, struct tfp_buf *out,
+				 struct tfp_error *err)
 {
+	static enum tfp_status (*const answers[])(const struct tfp_session *,
+						  const struct tfp_query *, struct tfp_buf *,
+						  struct tfp_error *) = {
+		tfp_trace_tracks_json,    tfp_trace_tiles_json,     tfp_trace_event_json,
+		tfp_trace_events_json,    tfp_trace_neighbour_json, tfp_trace_search_json,
+		tfp_trace_aggregate_json,
+	};
+	static const struct tfp_param params[] = {{"level", "30"},       {"id", "0.0.0"},
+						  {"direction", "next"}, {"q", "a|b"},
+						  {"in", "all"},         {"mode", "regex"}};
+	static const struct tfp_query query = {params, COUNT(params)};
+	enum tfp_status status = TFP_OK;
+	for (size_t i = 0; status == TFP_OK && i < COUNT(answers); i++) {
+		status = answers[i](session, &query, out, err);
+		if (status == TFP_OK && tfp_buf_failed(out))
+			status = tfp_fail(err, TFP_NO_MEMORY, "the answer");
+	}
+	return status;
+}
+
+static enum tfp_status into_buffer(void *context, const void *bytes, size_t size,
+				   struct tfp_error *err)
+{
+	tfp_buf_add(context, bytes, size);
+	return tfp_buf_failed(context) ? tfp_fail(err, TFP_NO_MEMORY, "the trace") : TFP_OK;
+}
+
+static enum tfp_status export_trace(const struct tfp_session *session, struct tfp_buf *out,
+				    struct tfp_error *err)
+{
+	enum tfp_status status = TFP_OK;
+	for (int i = 0; i < 2 && status == TFP_OK; i++) {
+		const struct tfp_sink sink = {into_buffer, out};
+		const struct tfp_param format[] = {{"format", i ? "perfetto" : "chrome"},
+						   {"tracks", "0.0,0.1,0.2,1.0"}};
+		const struct tfp_query asked = {format, 2};
+		struct tfp_trace_export export;
+		status = tfp_trace_export_init(&export, session, &asked, err);
+		if (status == TFP_OK) {
+			status = tfp_trace_export_write(&export, &sink, err);
+			tfp_trace_export_release(&export);
+		}
+	}
+	return status;
+}
+
+/* From the directory to the answers of all tools; *reply is the caller's. */
+static enum tfp_status ask_all_tools(const char *results_folder, struct tfp_buf *reply,
+				     struct tfp_error *err)
+{
+	struct tfp_result_cache *results = NULL;
 	const struct tfp_logdir_snapshot *snapshot = NULL;
 	struct tfp_capture_cache *cache = NULL;
 	struct tfp_logdir *dir = NULL;
@@ -167,35 +250,50 @@ static enum tfp_status ask_all_tools(struct tfp_buf *reply, struct tfp_error *er
 	enum tfp_status status = tfp_logdir_new(&dir, folder, 0, err);
 	if (status == TFP_OK)
 		status = tfp_capture_cache_new(&cache, dir, (uint64_t)1 << 30, NULL, err);
+	if (status == TFP_OK && results_folder)
+		status = tfp_result_cache_new(&results, results_folder, folder, 1 << 20, 1, err);
 	if (status == TFP_OK)
 		status = tfp_logdir_snapshot(dir, &snapshot, err);
 	if (status == TFP_OK) {
 		assert_int_equal(snapshot->run_count, 1);
-		status = tfp_session_init(&session, cache, NULL, &snapshot->runs[0], NULL, err);
+		status = tfp_session_init(&session, cache, results, NULL, &snapshot->runs[0], NULL,
+					  err);
 	}
 	for (size_t i = 0; status == TFP_OK && i < tfp_tool_count; i++)
-		status = render(tfp_tools[i], &session, reply, err);
+		status = render(tfp_tools[i], &session, (struct tfp_query){row, COUNT(row)}, reply,
+				err);
+	for (size_t i = 0; status == TFP_OK && i < COUNT(further); i++)
+		status = render(tfp_tool_find(further[i].tool), &session,
+				(struct tfp_query){further[i].params, COUNT(further[i].params)},
+				reply, err);
+	if (status == TFP_OK)
+		status = export_trace(&session, reply, err);
+	if (status == TFP_OK)
+		status = ask_trace(&session, reply, err);
 	if (snapshot)
 		tfp_logdir_snapshot_unref(snapshot);
 	tfp_capture_cache_free(cache);
+	tfp_result_cache_free(results);
 	tfp_logdir_free(dir);
 	return status;
 }
 
-static void test_tools(void **state)
+static void fail_tools_everywhere(const char *results_folder, bool empty)
 {
 	struct tfp_buf right, reply;
 	struct tfp_error err;
 	uint64_t n = 0;
 	bool reached = true;
-	(void)state;
 	tfp_buf_init(&right, 1 << 20);
-	assert_int_equal(ask_all_tools(&right, &err), TFP_OK);
+	assert_int_equal(ask_all_tools(NULL, &right, &err), TFP_OK);
 	assert_true(right.size > 1000);
+	assert_non_null(strstr(tfp_buf_text(&right), "jit_step(12)"));
 	while (reached) {
 		tfp_buf_init(&reply, 1 << 20);
+		if (empty)
+			empty_folder(results_folder);
 		tfp_alloc_fail_at(++n);
-		enum tfp_status status = ask_all_tools(&reply, &err);
+		enum tfp_status status = ask_all_tools(results_folder, &reply, &err);
 		reached = tfp_alloc_count() >= n;
 		tfp_alloc_fail_at(0);
 		if (status != TFP_OK) {
@@ -211,12 +309,33 @@ static void test_tools(void **state)
 	tfp_buf_release(&right);
 }
 
+static void test_tools(void **state)
+{
+	(void)state;
+	fail_tools_everywhere(NULL, false);
+}
+
+/* First the summaries are written, then they are read; what a failure left unwritten is
+ * computed again. */
+static void test_tools_with_results(void **state)
+{
+	char path[] = "/tmp/tfprof-test-XXXXXX";
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	fail_tools_everywhere(path, true);
+	fail_tools_everywhere(path, false);
+	empty_folder(path);
+	rmdir(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_captures_with_threads),
 		cmocka_unit_test_setup_teardown(test_tools, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(test_tools_with_results, make_folder,
+						remove_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

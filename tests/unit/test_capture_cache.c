@@ -210,6 +210,73 @@ static void test_a_missing_file_is_not_remembered(void **state)
 	tfp_capture_cache_free(cache);
 }
 
+static struct tfp_capture *visit(struct tfp_capture_cache *cache,
+				 const struct tfp_capture_file *file)
+{
+	struct tfp_capture *capture;
+	struct tfp_error err;
+	if (tfp_capture_cache_visit(cache, file, &capture, &err) != TFP_OK)
+		fail_msg("%s", err.message);
+	return capture;
+}
+
+static void leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+		  struct tfp_capture *capture)
+{
+	tfp_capture_cache_leave(cache, file, capture);
+	tfp_capture_unref(capture);
+}
+
+/* Whether a capture is in memory: the same one comes again. */
+static bool is_kept(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+		    struct tfp_capture *capture)
+{
+	struct tfp_capture *now = visit(cache, file);
+	bool same = now == capture;
+	leave(cache, file, now);
+	return same;
+}
+
+static void test_visitors_leave_nothing(void **state)
+{
+	(void)state;
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	/* The capture lives on as long as we hold it: a new one is another. */
+	struct tfp_capture *held = tfp_capture_ref(visit(cache, &file_a));
+	leave(cache, &file_a, held);
+	assert_false(is_kept(cache, &file_a, held));
+	tfp_capture_unref(held);
+	/* Two visitors share one; it goes with the first who leaves. */
+	held = visit(cache, &file_a);
+	struct tfp_capture *other = visit(cache, &file_a);
+	assert_ptr_equal(held, other);
+	tfp_capture_ref(held);
+	leave(cache, &file_a, held);
+	leave(cache, &file_a, other);
+	assert_false(is_kept(cache, &file_a, held));
+	tfp_capture_unref(held);
+	/* Somebody comes to stay meanwhile. */
+	held = visit(cache, &file_a);
+	tfp_capture_unref(get(cache, &file_a));
+	tfp_capture_ref(held);
+	leave(cache, &file_a, held);
+	assert_true(is_kept(cache, &file_a, held));
+	tfp_capture_unref(held);
+	/* It was there before. */
+	held = get(cache, &file_b);
+	leave(cache, &file_b, visit(cache, &file_b));
+	assert_true(is_kept(cache, &file_b, held));
+	/* Left by one whose capture is of an older state of the file. */
+	put_capture("b.xplane.pb", 5);
+	struct tfp_capture *newer = get(cache, &file_b);
+	tfp_capture_cache_leave(cache, &file_b, held);
+	assert_true(is_kept(cache, &file_b, newer));
+	tfp_capture_unref(newer);
+	tfp_capture_unref(held);
+	assert_ptr_equal(tfp_capture_cache_dir(cache), dir);
+	tfp_capture_cache_free(cache);
+}
+
 struct asker {
 	struct tfp_capture_cache *cache;
 	const struct tfp_capture_file *file;
@@ -314,6 +381,7 @@ int main(void)
 		TEST(test_too_large_is_served_and_not_kept),
 		TEST(test_errors_are_remembered_until_the_file_changes),
 		TEST(test_a_missing_file_is_not_remembered),
+		TEST(test_visitors_leave_nothing),
 		TEST(test_one_load_however_many_ask),
 		TEST(test_threads_in_little_room),
 		TEST(test_without_memory),

@@ -304,7 +304,7 @@ static void test_events_of_ops(void **state)
 	assert_int_equal(
 		tfp_device_op_events(o.capture, modules_of(&o), visit, "dense/MatMul", &err),
 		TFP_OK);
-	assert_int_equal(visited, 3); /* not the copy, not the derived line */
+	assert_int_equal(visited, 6); /* not the copy, not the derived line */
 	close_built(&o);
 	o = open_built(sample_capture(SAMPLE_TPU));
 	visited = 0;

@@ -186,10 +186,10 @@ static void test_loops(void **state)
 					      100 * iteration + 10 * part, 50);
 			builder_stat_int(e, "id", 9);
 			builder_stat_int(e, "iter_num", iteration);
-			builder_event(part ? other : line,
-				      (const char *const[]){"a0", "a1", "b0", "b1"}[2 * part +
-										      iteration],
-				      100 * iteration + 10 * part + 1, 5);
+			builder_event(
+				part ? other : line,
+				(const char *const[]){"a0", "a1", "b0", "b1"}[2 * part + iteration],
+				100 * iteration + 10 * part + 1, 5);
 		}
 	}
 	struct grouped g = group_built(b);
@@ -330,6 +330,262 @@ static void test_groups_of_the_file(void **state)
 	close_built(&g.o);
 }
 
+/* ---- TPU ---- */
+
+static void stat_launch(struct builder_stats *e, int64_t run_id, int64_t core_type)
+{
+	builder_stat_int(e, "run_id", run_id);
+	builder_stat_int(e, "queue_id", 0);
+	if (core_type >= 0)
+		builder_stat_int(e, "core_type", core_type);
+}
+
+/* A marked step on the host enqueues two programs on a core; the device knows the low 27
+ * bits of a run's number, the host all of them. Ops belong to the module they overlap. */
+static void test_tpu_modules_of_a_host_step(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_line *host = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "main", 0);
+	struct builder_plane *tpu = builder_plane(b, 2, "/device:TPU:3");
+	struct builder_line *modules = builder_line(tpu, 2, "XLA Modules", 0);
+	struct builder_line *ops = builder_line(tpu, 3, "XLA Ops", 0);
+	(void)state;
+	struct builder_stats *e = builder_event(host, "train", 0, 100);
+	builder_stat_int(e, "_r", 1);
+	builder_stat_int(e, "step_num", 7);
+	for (int run = 0; run < 2; run++) {
+		e = builder_event(host, "DoEnqueueProgram", 10 + 20 * run, 5);
+		stat_launch(e, (INT64_C(5) << 27) + 40 + run, -1);
+		builder_stat_int(e, "device_ordinal", 3);
+	}
+	stat_launch(builder_event(modules, "before(1)", 0, 50), 39, 0);
+	stat_launch(builder_event(modules, "first(2)", 200, 100), 40, 0);
+	stat_launch(builder_event(modules, "second(2)", 400, 100), 41, 0);
+	stat_launch(builder_event(modules, "other(2)", 600, 100), 41, 1);
+	builder_event(ops, "early", 10, 10);
+	builder_event(ops, "op1", 220, 10);
+	builder_event(ops, "between", 310, 10);
+	builder_event(ops, "op2", 390, 20);
+	builder_event(ops, "op3", 650, 10);
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 1);
+	assert_str(g.groups->groups[0].name, "train 7");
+	assert_int_equal(group_of(&g, "before(1)"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "first(2)"), 0);
+	assert_int_equal(group_of(&g, "second(2)"), 0);
+	assert_int_equal(group_of(&g, "other(2)"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "early"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "op1"), 0);
+	assert_int_equal(group_of(&g, "between"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "op2"), 0);
+	assert_int_equal(group_of(&g, "op3"), TFP_NO_GROUP);
+	close_built(&g.o);
+}
+
+/* With a line of steps, modules speak for the step that includes them. Consecutive steps
+ * of a group are one, which also spans what is between them; a step without a group is
+ * none. */
+static void test_tpu_steps_of_a_host_step(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_line *host = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "main", 0);
+	struct builder_plane *tpu = builder_plane(b, 2, "/device:TPU:0");
+	struct builder_line *steps = builder_line(tpu, 1, "Steps", 0);
+	struct builder_line *modules = builder_line(tpu, 2, "XLA Modules", 0);
+	struct builder_line *ops = builder_line(tpu, 3, "XLA Ops", 0);
+	(void)state;
+	for (int step = 0; step < 2; step++) {
+		struct builder_stats *e =
+			builder_event(host, step ? "train b" : "train a", 100 * step, 90);
+		builder_stat_int(e, "_r", 1);
+		for (int run = 0; run < 2; run++) {
+			e = builder_event(host, "DoEnqueueProgram", 100 * step + 10 + 20 * run, 5);
+			stat_launch(e, 2 * step + run, 0);
+			builder_stat_int(e, "device_ordinal", 0);
+		}
+	}
+	builder_event(steps, "0", 100, 50);
+	for (int run = 0; run < 4; run++) {
+		builder_event(steps,
+			      run == 0   ? "1"
+			      : run == 1 ? "2"
+			      : run == 2 ? "3"
+					 : "4",
+			      200 + 100 * run, 80);
+		stat_launch(builder_event(modules, "jit_f(1)", 210 + 100 * run, 60), run, 0);
+	}
+	builder_event(ops, "lost", 110, 10);
+	builder_event(ops, "between a", 285, 5); /* merged into the step before */
+	builder_event(ops, "in b", 450, 5);
+	builder_event(ops, "after", 600, 5);
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 2);
+	assert_int_equal(group_of(&g, "0"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "1"), 0);
+	assert_int_equal(group_of(&g, "2"), 0);
+	assert_int_equal(group_of(&g, "3"), 1);
+	assert_int_equal(group_of(&g, "4"), 1);
+	assert_true(is_named(&g, "1"));
+	assert_false(is_named(&g, "2"));
+	assert_true(is_named(&g, "3"));
+	assert_int_equal(group_of(&g, "lost"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "between a"), 0);
+	assert_int_equal(group_of(&g, "in b"), 1);
+	assert_int_equal(group_of(&g, "after"), TFP_NO_GROUP);
+	close_built(&g.o);
+}
+
+/* Nothing of the host reaches the cores: their steps are counted, alike on each, after
+ * the groups of the host. A SparseCore is not counted. */
+static void test_tpu_steps_alone(void **state)
+{
+	static const char *const names[3][2] = {{"a0", "a1"}, {"b0", "b1"}, {"c0", "c1"}};
+	static const char *const planes[] = {"/device:TPU:0", "/device:TPU:1",
+					     "/device:TPU:0 SparseCore 1"};
+	struct builder *b = builder_new();
+	struct builder_line *host = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "main", 0);
+	(void)state;
+	builder_stat_int(builder_event(host, "train", 0, 10), "_r", 1);
+	for (int c = 0; c < 3; c++) {
+		struct builder_plane *tpu = builder_plane(b, 2 + c, planes[c]);
+		struct builder_line *steps =
+			builder_line(tpu, 1, c == 2 ? "Sparse Core Steps" : "Steps", 0);
+		builder_event(steps, names[c][0], 100, 50);
+		builder_event(steps, names[c][1], 200, 50);
+	}
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 3);
+	assert_str(g.groups->groups[1].name, "1");
+	assert_int_equal(group_of(&g, "a0"), 1);
+	assert_int_equal(group_of(&g, "a1"), 2);
+	assert_int_equal(group_of(&g, "b0"), 1);
+	assert_int_equal(group_of(&g, "b1"), 2);
+	assert_int_equal(group_of(&g, "c0"), TFP_NO_GROUP);
+	close_built(&g.o);
+}
+
+/* One core is reached by the host: then none is counted. What a core's other line says is
+ * said for the step that includes it. */
+static void test_tpu_lines_speak_for_the_step(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_line *host = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "main", 0);
+	struct builder_plane *one = builder_plane(b, 2, "/device:TPU:0");
+	struct builder_plane *two = builder_plane(b, 3, "/device:TPU:1");
+	struct builder_line *steps = builder_line(one, 1, "Steps", 0);
+	struct builder_line *traceme = builder_line(one, 6, "XLA TraceMe", 0);
+	(void)state;
+	builder_stat_int(builder_event(host, "train", 0, 100), "_r", 1);
+	struct builder_stats *e = builder_event(host, "send", 10, 5);
+	builder_stat_int(e, "_pt", 9);
+	builder_stat_int(e, "_p", 77);
+	builder_event(steps, "a0", 100, 50);
+	builder_event(steps, "a1", 200, 50);
+	e = builder_event(traceme, "receive", 220, 10);
+	builder_stat_int(e, "_ct", 9);
+	builder_stat_int(e, "_c", 77);
+	builder_event(builder_line(two, 1, "Steps", 0), "b0", 100, 50);
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 1);
+	assert_int_equal(group_of(&g, "a0"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "a1"), 0);
+	assert_int_equal(group_of(&g, "receive"), 0);
+	assert_int_equal(group_of(&g, "b0"), TFP_NO_GROUP);
+	close_built(&g.o);
+}
+
+static void test_tpu_runtime_queues(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *main = builder_line(host, 1, "main", 0);
+	struct builder_line *worker = builder_line(host, 2, "worker", 0);
+	struct builder_line *callbacks = builder_line(host, 3, "callbacks", 0);
+	(void)state;
+	builder_stat_int(builder_event(main, "train", 0, 100), "_r", 1);
+	struct builder_stats *e = builder_event(main, "EnqueueRequestLocked", 10, 5);
+	builder_stat_int(e, "request_id", 4);
+	builder_stat_int(e, "queue_addr", 1000);
+	e = builder_event(worker, "RunProgramRequest", 50, 40);
+	builder_stat_int(e, "request_id", 4);
+	builder_stat_int(e, "queue_addr", 1000);
+	e = builder_event(worker, "CustomWait", 100, 10);
+	builder_stat_int(e, "request_id", 4);
+	builder_stat_int(e, "queue_addr", 2000);
+	e = builder_event(worker, "DoEnqueueProgram", 60, 5);
+	stat_launch(e, 9, 0);
+	builder_stat_int(e, "device_ordinal", 1);
+	e = builder_event(callbacks, "CompleteCallbacks", 200, 5);
+	stat_launch(e, 9, -1);
+	builder_stat_int(e, "device_ordinal", 1);
+	struct grouped g = group_built(b);
+	assert_int_equal(group_of(&g, "RunProgramRequest"), 0);
+	assert_int_equal(group_of(&g, "CustomWait"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "CompleteCallbacks"), 0);
+	close_built(&g.o);
+}
+
+/* Between its start and its stop a pool's thread works for whoever asked. */
+static void test_threadpool_regions(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *main = builder_line(host, 1, "main", 0);
+	struct builder_line *pool = builder_line(host, 2, "pool", 0);
+	(void)state;
+	builder_stat_int(builder_event(main, "train", 0, 100), "_r", 1);
+	struct builder_stats *e = builder_event(main, "schedule", 10, 5);
+	builder_stat_int(e, "_pt", 15);
+	builder_stat_int(e, "_p", 3);
+	builder_event(pool, "before", 5, 5);
+	e = builder_event(pool, "ThreadpoolListener::StartRegion", 20, 0);
+	builder_stat_int(e, "_ct", 15);
+	builder_stat_int(e, "_c", 3);
+	builder_event(pool, "work", 25, 20);
+	builder_event(pool, "part", 30, 5);
+	builder_event(pool, "ThreadpoolListener::StopRegion", 60, 0);
+	builder_event(pool, "later", 70, 5);
+	struct grouped g = group_built(b);
+	size_t at[3];
+	assert_int_equal(group_of(&g, "before"), TFP_NO_GROUP);
+	assert_int_equal(group_of(&g, "work"), 0);
+	assert_int_equal(group_of(&g, "part"), 0);
+	assert_int_equal(group_of(&g, "later"), TFP_NO_GROUP);
+	find(&g, "ThreadpoolListener::StartRegion", at);
+	const struct tfp_line_groups *line = &g.groups->planes[at[0]][at[1]];
+	assert_int_equal(line->region_count, 1);
+	assert_int_equal(line->regions[0].event, at[2]);
+	assert_int_equal(line->regions[0].end_ps, 60);
+	close_built(&g.o);
+}
+
+/* Requests lead to the batch that was grouped before them. */
+static void test_batches_are_below_requests(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *main = builder_line(host, 1, "main", 0);
+	(void)state;
+	for (int r = 0; r < 2; r++) {
+		struct builder_stats *e = builder_event(main, "BatchingSessionRun", 100 * r, 90);
+		builder_stat_int(e, "_pt", 2);
+		builder_stat_int(e, "_p", 5);
+	}
+	struct builder_stats *e =
+		builder_event(builder_line(host, 2, "batch", 0), "ProcessBatch", 200, 50);
+	builder_stat_int(e, "_ct", 2);
+	builder_stat_int(e, "_c", 5);
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 3);
+	assert_int_equal(group_of(&g, "ProcessBatch"), 0);
+	assert_int_equal(g.groups->link_count, 2);
+	assert_int_equal(g.groups->links[0].above, 1);
+	assert_int_equal(g.groups->links[0].below, 0);
+	assert_int_equal(g.groups->links[1].above, 2);
+	assert_int_equal(g.groups->links[1].below, 0);
+	close_built(&g.o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -344,6 +600,13 @@ int main(void)
 		cmocka_unit_test(test_runs_of_tf_data_are_no_steps),
 		cmocka_unit_test(test_crowds_connect_nothing),
 		cmocka_unit_test(test_groups_of_the_file),
+		cmocka_unit_test(test_tpu_modules_of_a_host_step),
+		cmocka_unit_test(test_tpu_steps_of_a_host_step),
+		cmocka_unit_test(test_tpu_steps_alone),
+		cmocka_unit_test(test_tpu_lines_speak_for_the_step),
+		cmocka_unit_test(test_tpu_runtime_queues),
+		cmocka_unit_test(test_threadpool_regions),
+		cmocka_unit_test(test_batches_are_below_requests),
 	};
 	return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }

@@ -172,6 +172,48 @@ static void test_snapshots_are_kept_while_fresh(void **state)
 	tfp_logdir_free(NULL);
 }
 
+static void test_expiring(void **state)
+{
+	(void)state;
+	put("plugins/profile/a/h.xplane.pb", "1");
+	struct tfp_logdir *dir = open_dir(root, 0);
+	const struct tfp_logdir_snapshot *first = look(dir);
+	put("plugins/profile/b/h.xplane.pb", "1");
+	tfp_logdir_expire(dir);
+	const struct tfp_logdir_snapshot *second = look(dir);
+	assert_int_equal(first->run_count, 1);
+	assert_int_equal(second->run_count, 2);
+	tfp_logdir_snapshot_unref(first);
+	tfp_logdir_snapshot_unref(second);
+	tfp_logdir_free(dir);
+}
+
+/* NULL where a new run has no place. */
+static const char *runs_folder_of(const char *name)
+{
+	static char folder[512];
+	struct tfp_error err;
+	struct tfp_logdir *dir = open_dir(path_of(name), 0);
+	enum tfp_status status = tfp_logdir_runs_folder(dir, folder, sizeof(folder), &err);
+	tfp_logdir_free(dir);
+	assert_true(status == TFP_OK || (status == TFP_BAD_QUERY && err.hint[0]));
+	return status == TFP_OK ? folder + strlen(root) : NULL;
+}
+
+static void test_where_new_runs_go(void **state)
+{
+	(void)state;
+	put("plugins/profile/a/h.xplane.pb", "1");
+	put("x/loose.xplane.pb", "1");
+	assert_string_equal(runs_folder_of(""), "/plugins/profile");
+	assert_string_equal(runs_folder_of("x"), "/x/plugins/profile");
+	assert_string_equal(runs_folder_of("x/../x//"), "/x/plugins/profile");
+	assert_string_equal(runs_folder_of("plugins"), "/plugins/profile");
+	assert_string_equal(runs_folder_of("plugins/profile/"), "/plugins/profile");
+	assert_null(runs_folder_of("plugins/profile/a"));
+	assert_null(runs_folder_of("x/loose.xplane.pb"));
+}
+
 static uint64_t generation_of(const char *path)
 {
 	struct tfp_logdir *dir = open_dir(path, 0);
@@ -399,6 +441,8 @@ int main(void)
 		TEST(test_runs_and_hosts),
 		TEST(test_one_host_two_files),
 		TEST(test_snapshots_are_kept_while_fresh),
+		TEST(test_expiring),
+		TEST(test_where_new_runs_go),
 		TEST(test_generation_tells_states_apart),
 		TEST(test_many_threads),
 		TEST(test_what_cannot_be_opened),

@@ -12,7 +12,7 @@ static void test_all_hosts(void **state)
 	struct tfp_error err;
 	(void)state;
 	for (size_t i = 0; i < COUNT(all); i++) {
-		assert_int_equal(tfp_session_init(&session, NULL, NULL, &run, all[i], &err),
+		assert_int_equal(tfp_session_init(&session, NULL, NULL, NULL, &run, all[i], &err),
 				 TFP_OK);
 		assert_ptr_equal(session.hosts, hosts);
 		assert_int_equal(session.host_count, 3);
@@ -25,7 +25,7 @@ static void test_one_host(void **state)
 	struct tfp_session session;
 	struct tfp_error err;
 	(void)state;
-	assert_int_equal(tfp_session_init(&session, NULL, NULL, &run, "b", &err), TFP_OK);
+	assert_int_equal(tfp_session_init(&session, NULL, NULL, NULL, &run, "b", &err), TFP_OK);
 	assert_ptr_equal(session.hosts, &hosts[1]);
 	assert_int_equal(session.host_count, 1);
 }
@@ -35,10 +35,28 @@ static void test_no_such_host(void **state)
 	struct tfp_session session;
 	struct tfp_error err;
 	(void)state;
-	assert_int_equal(tfp_session_init(&session, NULL, NULL, &run, "B", &err), TFP_NOT_FOUND);
+	assert_int_equal(tfp_session_init(&session, NULL, NULL, NULL, &run, "B", &err),
+			 TFP_NOT_FOUND);
 	assert_non_null(strstr(err.message, "B"));
 	assert_non_null(strstr(err.message, "train/1"));
 	assert_non_null(strstr(err.hint, "a"));
+}
+
+static void test_chosen_hosts(void **state)
+{
+	static const char *const wrong[] = {"a,x", "", ",", "a,", "none"};
+	struct tfp_capture_file chosen[3];
+	struct tfp_session session;
+	struct tfp_error err;
+	(void)state;
+	assert_int_equal(tfp_session_init(&session, NULL, NULL, NULL, &run, NULL, &err), TFP_OK);
+	assert_int_equal(tfp_session_choose(&session, "c,a,c,a", chosen, &err), TFP_OK);
+	assert_int_equal(session.host_count, 2);
+	assert_string_equal(session.hosts[0].host, "c");
+	assert_string_equal(session.hosts[1].host, "a");
+	for (size_t i = 0; i < COUNT(wrong); i++)
+		assert_int_equal(tfp_session_choose(&session, wrong[i], chosen, &err),
+				 TFP_NOT_FOUND);
 }
 
 int main(void)
@@ -47,6 +65,7 @@ int main(void)
 		cmocka_unit_test(test_all_hosts),
 		cmocka_unit_test(test_one_host),
 		cmocka_unit_test(test_no_such_host),
+		cmocka_unit_test(test_chosen_hosts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/bottleneck.h"
 #include "analysis/input_ops.h"
+#include "analysis/step_align.h"
 #include "analysis/step_events.h"
 #include "analysis/steps.h"
 #include "analysis/tf_functions.h"
@@ -387,6 +388,272 @@ static void test_tpu(void **state)
 	close_built(&o);
 }
 
+/* A raw capture of two cores: steps are counted alike on each, ops go to the step that
+ * they overlap. Step 0: 100 long on the first core, of which an op takes 60 and a copy in
+ * it 20; 90 on the second, all but 10 of it infeed. Only one core has a third step. */
+static void test_raw_tpu(void **state)
+{
+	struct builder *b = builder_new();
+	(void)state;
+	builder_plane(b, 0, "/host:CPU");
+	for (int c = 0; c < 2; c++) {
+		struct builder_plane *tpu =
+			builder_plane(b, 2 + c, c ? "/device:TPU:1" : "/device:TPU:0");
+		struct builder_line *steps = builder_line(tpu, 1, "Steps", 0);
+		struct builder_line *ops = builder_line(tpu, 3, "XLA Ops", 0);
+		builder_stat_str(builder_metadata_stats(tpu, "fusion"), "hlo_category",
+				 "loop fusion");
+		builder_stat_str(builder_metadata_stats(tpu, "infeed"), "hlo_category", "infeed");
+		builder_stat_str(builder_metadata_stats(tpu, "send"), "hlo_category", "host send");
+		for (int s = 0; s < 3 - c; s++)
+			builder_event(steps,
+				      s == 0   ? "10"
+				      : s == 1 ? "11"
+					       : "12",
+				      1000 * s, c ? 90 : 100);
+		builder_event(ops, c ? "infeed" : "fusion", 10, c ? 80 : 60);
+		if (c == 0)
+			builder_event(ops, "send", 30, 20);
+		builder_event(ops, "fusion", 500, 100); /* in no step */
+	}
+	struct opened o = open_built(b);
+	const struct tfp_steps *steps = steps_of(&o);
+	assert_int_equal(steps->count, 2);
+	assert_int_equal(steps->steps[1].number, 1);
+	assert_str(steps->steps[1].name, "1");
+	const struct tfp_core_step *core = tfp_step_core(steps, 0, 0);
+	assert_int_equal(core->duration_ps, 100);
+	assert_int_equal(core->tpu_ps[TFP_TPU_COMPUTE], 40);
+	assert_int_equal(core->tpu_ps[TFP_TPU_HOST_TRANSFER], 20);
+	assert_int_equal(core->tpu_ps[TFP_TPU_IDLE], 40);
+	core = tfp_step_core(steps, 0, 1);
+	assert_int_equal(core->tpu_ps[TFP_TPU_INFEED], 80);
+	assert_int_equal(core->tpu_ps[TFP_TPU_IDLE], 10);
+	assert_int_equal(tfp_step_core(steps, 1, 0)->tpu_ps[TFP_TPU_IDLE], 100);
+	assert_sums(steps);
+	close_built(&o);
+}
+
+/* Of stages of an input pipeline only the outermost count as waiting, and one that works for
+ * an event of another thread is no outermost one. */
+static void test_stages_of_other_threads(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *h = builder_line(host, 0, "python", 0);
+	struct builder_line *worker = builder_line(host, 1, "worker", 0);
+	(void)state;
+	grouped(h, "train", 0, 100, 0);
+	struct builder_stats *e = grouped(h, "root", 10, 20, 0);
+	builder_stat_str(e, "_ipl_stage_name", "Root");
+	builder_stat_int(e, "_pt", 14);
+	builder_stat_int(e, "_p", 5);
+	e = grouped(worker, "read", 40, 30, 0);
+	builder_stat_str(e, "_ipl_stage_name", "Read");
+	builder_stat_int(e, "_ct", 14);
+	builder_stat_int(e, "_c", 5);
+	builder_stat_str(grouped(worker, "inner", 50, 10, 0), "_ipl_stage_name", "Inner");
+	e = grouped(worker, "alone", 80, 5, 0);
+	builder_stat_str(e, "_ipl_stage_name", "Alone");
+	builder_stat_int(e, "_ct", 14);
+	builder_stat_int(e, "_c", 6); /* that nobody produces */
+	struct opened o = open_built(b);
+	const struct tfp_core_step *core = tfp_step_core(steps_of(&o), 0, 0);
+	assert_int_equal(core->type_ps[TFP_STEP_HOST_WAIT_INPUT], 20 + 5);
+	assert_int_equal(core->type_ps[TFP_STEP_HOST_COMPUTE], 30);
+	assert_sums(steps_of(&o));
+	close_built(&o);
+}
+
+/* The time that a pool's thread works for a step is the step's, also between its events. */
+static void test_threadpool_time(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *h = builder_line(host, 0, "python", 0);
+	struct builder_line *pool = builder_line(host, 1, "pool", 0);
+	(void)state;
+	builder_stat_int(builder_event(h, "train", 0, 100), "_r", 1);
+	struct builder_stats *e = builder_event(h, "FunctionRun", 0, 90);
+	builder_stat_int(e, "_pt", 15);
+	builder_stat_int(e, "_p", 3);
+	e = builder_event(pool, "ThreadpoolListener::StartRegion", 20, 0);
+	builder_stat_int(e, "_ct", 15);
+	builder_stat_int(e, "_c", 3);
+	builder_event(pool, "work", 25, 5);
+	builder_event(pool, "ThreadpoolListener::StopRegion", 60, 0);
+	builder_event(pool, "elsewhere", 70, 5);
+	struct opened o = open_built(b);
+	const struct tfp_core_step *core = tfp_step_core(steps_of(&o), 0, 0);
+	assert_int_equal(core->type_ps[TFP_STEP_HOST_COMPUTE], 40);
+	assert_int_equal(core->type_ps[TFP_STEP_UNKNOWN], 60);
+	close_built(&o);
+}
+
+/* ---- executions as steps ---- */
+
+static void hlo_kernel(struct builder_line *line, const char *name, const char *module, int program,
+		       const char *op, int64_t begin, int64_t duration)
+{
+	struct builder_stats *e = builder_event(line, name, begin, duration);
+	builder_stat_uint(e, "correlation_id", 1);
+	builder_stat_ref(e, "hlo_module", module);
+	builder_stat_int(e, "program_id", program);
+	builder_stat_ref(e, "hlo_op", op);
+}
+
+static const struct tfp_steps *module_steps_of(const struct opened *o)
+{
+	const struct tfp_steps *steps;
+	struct tfp_error err;
+	if (tfp_steps_get_by_module(o->capture, NULL, &steps, &err) != TFP_OK)
+		fail_msg("%s", err.message);
+	return steps;
+}
+
+/* A training step of a JAX program: a kernel, three runs of a loop's body on another
+ * stream, a kernel; beside it a module with less time, and a longer one that runs once. Steps
+ * begin at 1000, 2000 and 3500; the last ends with the last copy, at 4200. The host's event
+ * at 1900 goes on into the next step, where it does not count. */
+static void test_executions_on_a_gpu(void **state)
+{
+	static const int64_t begins[] = {1000, 2000, 3500};
+	struct builder *b = builder_new();
+	struct builder_line *h = builder_line(builder_plane(b, 0, "/host:CPU"), 0, "python", 0);
+	struct builder_plane *gpu = builder_plane(b, 1, "/device:GPU:0");
+	struct builder_line *one = builder_line(gpu, 7, "Stream #7", 0);
+	struct builder_line *two = builder_line(gpu, 8, "Stream #8", 0);
+	(void)state;
+	hlo_kernel(one, "once", "jit_init", 1, "fusion", 0, 900);
+	for (size_t i = 0; i < COUNT(begins); i++) {
+		hlo_kernel(one, "first", "jit_step", 17, "fusion", begins[i], 100);
+		for (int64_t loop = 0; loop < 3; loop++)
+			hlo_kernel(two, "body", "jit_step", 17, "while.1::fusion.2",
+				   begins[i] + 100 + 100 * loop, 50);
+		hlo_kernel(one, "half_last", "jit_step", 17, "fusion.9", begins[i] + 400, 100);
+		hlo_kernel(one, "first", "jit_other", 18, "fusion", begins[i] + 600, 10);
+	}
+	builder_stat_uint(builder_event(one, "MemcpyD2H", 4150, 50), "correlation_id", 2);
+	builder_event(h, "train", 1000, 3000); /* marks nothing here, and computes nothing */
+	builder_event(h, "prepare", 1900, 200);
+	struct opened o = open_built(b);
+	assert_int_equal(steps_of(&o)->count, 0);
+	assert_int_equal(steps_of(&o)->module_steps, 3);
+	const struct tfp_steps *steps = module_steps_of(&o);
+	assert_str(steps->module, "jit_step(17)");
+	assert_int_equal(steps->count, 3);
+	const struct tfp_core_step *core = tfp_step_core(steps, 0, 0);
+	assert_int_equal(core->begin_ps, 1000);
+	assert_int_equal(core->duration_ps, 1000);
+	assert_int_equal(core->type_ps[TFP_STEP_DEVICE_COMPUTE_32], 100 + 150 + 10);
+	assert_int_equal(core->type_ps[TFP_STEP_DEVICE_COMPUTE_16], 100);
+	assert_int_equal(core->type_ps[TFP_STEP_HOST_COMPUTE], 100);
+	assert_int_equal(core->type_ps[TFP_STEP_UNKNOWN], 540);
+	core = tfp_step_core(steps, 1, 0);
+	assert_int_equal(core->duration_ps, 1500);
+	assert_int_equal(core->type_ps[TFP_STEP_HOST_COMPUTE], 0);
+	core = tfp_step_core(steps, 2, 0);
+	assert_int_equal(core->duration_ps, 700);
+	assert_int_equal(core->type_ps[TFP_STEP_DEVICE_TO_HOST], 50);
+	assert_int_equal(steps->steps[2].number, 2);
+	assert_str(steps->steps[2].name, "");
+	assert_sums(steps);
+	close_built(&o);
+}
+
+/* Two cores; the second was recorded from the second execution on. Steps are the three that
+ * both have, each up to the next: 100, 150 and, the last, as long as its module. */
+static void test_executions_on_a_tpu(void **state)
+{
+	static const int64_t begins[] = {900, 1000, 1100, 1250};
+	struct builder *b = builder_new();
+	(void)state;
+	builder_plane(b, 0, "/host:CPU");
+	for (int c = 0; c < 2; c++) {
+		struct builder_plane *tpu =
+			builder_plane(b, 2 + c, c ? "/device:TPU:1" : "/device:TPU:0");
+		struct builder_line *modules = builder_line(tpu, 2, "XLA Modules", 0);
+		struct builder_line *ops = builder_line(tpu, 3, "XLA Ops", 0);
+		builder_stat_str(builder_metadata_stats(tpu, "fusion"), "hlo_category",
+				 "loop fusion");
+		builder_stat_str(builder_metadata_stats(tpu, "infeed"), "hlo_category", "infeed");
+		for (size_t i = (size_t)c; i < COUNT(begins); i++) {
+			builder_event(modules, "jit_f(12)", begins[i] + c, 80);
+			builder_event(ops, "fusion", begins[i] + 10, 60);
+			/* By the device's own clock elsewhere, which does not count here. */
+			struct builder_stats *e = builder_event(ops, "infeed", begins[i] + 70, 5);
+			builder_stat_int(e, "device_offset_ps", 5);
+			builder_stat_int(e, "device_duration_ps", 500);
+		}
+	}
+	struct opened o = open_built(b);
+	assert_int_equal(steps_of(&o)->count, 0);
+	const struct tfp_steps *steps = module_steps_of(&o);
+	assert_str(steps->module, "jit_f(12)");
+	assert_int_equal(steps->count, 3);
+	for (size_t c = 0; c < 2; c++) {
+		assert_int_equal(tfp_step_core(steps, 0, c)->begin_ps, 1000 + (int64_t)c);
+		assert_int_equal(tfp_step_core(steps, 0, c)->duration_ps, 100);
+		assert_int_equal(tfp_step_core(steps, 1, c)->duration_ps, 150);
+		assert_int_equal(tfp_step_core(steps, 2, c)->duration_ps, 80);
+		assert_int_equal(tfp_step_core(steps, 1, c)->tpu_ps[TFP_TPU_COMPUTE], 60);
+		assert_int_equal(tfp_step_core(steps, 1, c)->tpu_ps[TFP_TPU_INFEED], 5);
+		assert_int_equal(tfp_step_core(steps, 1, c)->tpu_ps[TFP_TPU_IDLE], 85);
+	}
+	assert_sums(steps);
+	close_built(&o);
+}
+
+static void test_nothing_repeats(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_line *s =
+		builder_line(builder_plane(b, 1, "/device:GPU:0"), 7, "Stream #7", 0);
+	(void)state;
+	hlo_kernel(s, "a", "jit_f", 1, "fusion", 0, 900);
+	hlo_kernel(s, "b", "jit_f", 1, "fusion.2", 1000, 900);
+	hlo_kernel(s, "a", "jit_f", 2, "fusion", 2000, 900);
+	struct opened o = open_built(b);
+	assert_int_equal(steps_of(&o)->module_steps, 0);
+	assert_int_equal(module_steps_of(&o)->count, 0);
+	close_built(&o);
+}
+
+static struct opened host_with_modules(const char *module, int64_t first)
+{
+	struct builder *b = builder_new();
+	struct builder_line *s =
+		builder_line(builder_plane(b, 1, "/device:GPU:0"), 7, "Stream #7", 0);
+	for (int i = 0; i < 3; i++)
+		hlo_kernel(s, "a", module, 5 + (int)first, "fusion", first + 1000 * i, 500);
+	return open_built(b);
+}
+
+/* Hosts are combined as with marked steps; the number of a program differs between
+ * processes, but another module is no counterpart. */
+static void test_executions_on_several_hosts(void **state)
+{
+	struct opened opened[] = {host_with_modules("jit_step", 0),
+				  host_with_modules("jit_step", 1100),
+				  host_with_modules("jit_eval", 0)};
+	struct tfp_steps hosts[3], out;
+	struct tfp_error err;
+	(void)state;
+	for (size_t h = 0; h < 3; h++)
+		hosts[h] = *module_steps_of(&opened[h]);
+	tfp_steps_init(&out);
+	assert_int_equal(tfp_steps_combine(hosts, 3, &out, &err), TFP_OK);
+	assert_str(out.module, "jit_step(5)");
+	/* The second host's first is the first one's second. */
+	assert_int_equal(out.count, 2);
+	assert_int_equal(out.steps[0].core_count, 2);
+	assert_int_equal(tfp_step_core(&out, 0, 0)->begin_ps, 1000);
+	assert_int_equal(tfp_step_core(&out, 0, 1)->begin_ps, 1100);
+	tfp_steps_release(&out);
+	for (size_t h = 0; h < 3; h++)
+		close_built(&opened[h]);
+}
+
 /* ---- several hosts ---- */
 
 static struct opened host_with_steps(const int64_t (*steps)[2], size_t count)
@@ -439,6 +706,60 @@ static void test_shifted_hosts(void **state)
 	/* The table shows the first host's. */
 	assert_ptr_equal(tfp_shown_core(&steps, 1), tfp_step_core(&steps, 1, 0));
 	tfp_steps_release(&steps);
+}
+
+/* The definition, pair by pair, for comparison. */
+static int64_t shift_by_definition(const struct tfp_time_span *a, size_t n,
+				   const struct tfp_time_span *b, size_t m)
+{
+	int64_t best = 0;
+	double most = -1;
+	for (size_t test = 0; test < n + m; test++) {
+		int64_t k = test < n ? (int64_t)test : -(int64_t)(test - n + 1);
+		double sum = 0;
+		if (test >= n && (size_t)-k >= m)
+			break;
+		for (size_t j = 0; j < m; j++) {
+			int64_t i = (int64_t)j + k;
+			if (i < 0 || i >= (int64_t)n)
+				continue;
+			int64_t begin =
+				a[i].begin_ps > b[j].begin_ps ? a[i].begin_ps : b[j].begin_ps;
+			int64_t end = a[i].end_ps < b[j].end_ps ? a[i].end_ps : b[j].end_ps;
+			if (end > begin)
+				sum += (double)(end - begin);
+		}
+		if (sum > most) {
+			most = sum;
+			best = k;
+		}
+	}
+	return best;
+}
+
+static void test_shift_is_the_defined_one(void **state)
+{
+	uint64_t seed = 7;
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		struct tfp_time_span spans[2][24];
+		size_t count[2];
+		int64_t shift;
+		for (int s = 0; s < 2; s++) {
+			int64_t at = (int64_t)((seed = seed * 6364136223846793005u + 1) >> 60);
+			count[s] = (seed >> 33) % COUNT(spans[s]);
+			for (size_t i = 0; i < count[s]; i++) {
+				seed = seed * 6364136223846793005u + 1442695040888963407u;
+				/* Some begin before those ahead of them, some have no length. */
+				at += (int64_t)(seed >> 61) - 1;
+				spans[s][i].begin_ps = at;
+				spans[s][i].end_ps = at + (int64_t)((seed >> 40) % 6);
+			}
+		}
+		assert_true(tfp_step_shift(spans[0], count[0], spans[1], count[1], &shift));
+		assert_int_equal(shift,
+				 shift_by_definition(spans[0], count[0], spans[1], count[1]));
+	}
 }
 
 static void test_one_host_keeps_its_numbers(void **state)
@@ -587,7 +908,15 @@ int main(void)
 		cmocka_unit_test(test_cut_steps),
 		cmocka_unit_test(test_idle_gpu),
 		cmocka_unit_test(test_tpu),
+		cmocka_unit_test(test_raw_tpu),
+		cmocka_unit_test(test_stages_of_other_threads),
+		cmocka_unit_test(test_threadpool_time),
+		cmocka_unit_test(test_executions_on_a_gpu),
+		cmocka_unit_test(test_executions_on_a_tpu),
+		cmocka_unit_test(test_nothing_repeats),
+		cmocka_unit_test(test_executions_on_several_hosts),
 		cmocka_unit_test(test_shifted_hosts),
+		cmocka_unit_test(test_shift_is_the_defined_one),
 		cmocka_unit_test(test_one_host_keeps_its_numbers),
 		cmocka_unit_test(test_host_without_steps),
 		cmocka_unit_test(test_statistics),

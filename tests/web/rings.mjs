@@ -13,7 +13,7 @@ const ALLOWED = {
   pages: ['core', 'components', 'timeline'],
 };
 /** Packages end up where they are wrapped and nowhere else. */
-const PACKAGES = { 'chart.js': ['components'], 'tabulator-tables': ['components'] };
+const PACKAGES = { 'chart.js': ['components'], 'tabulator-tables': ['components'], '@dagrejs/dagre': ['components'] };
 
 const ring = (path) => (path.includes('/') ? path.split('/')[0] : 'main');
 const tap = new Tap();
@@ -22,7 +22,7 @@ for (const entry of await readdir(src, { recursive: true })) {
   const path = String(entry).replace(/\\/g, '/');
   if (!path.endsWith('.ts')) continue;
   const text = await readFile(join(src, path), 'utf8');
-  for (const [, target] of text.matchAll(/\bfrom '([^']+)'/g)) {
+  for (const [, target] of text.matchAll(/\b(?:from |import\()'([^']+)'/g)) {
     if (target.startsWith('.')) {
       const to = relative(src, resolve(dirname(join(src, path)), target)).replace(/\\/g, '/');
       const allowed = ALLOWED[ring(path)];

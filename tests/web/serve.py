@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs run.mjs against a server with made-up captures; TAP comes from there.
+"""Runs a script against a server with made-up captures; TAP comes from there.
 
-usage: serve.py SERVER NODE
+usage: serve.py SERVER NODE [SCRIPT]     run.mjs if none is named
 """
 import os
 import re
@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def main():
-    server, node = sys.argv[1:]
+    server, node, script = (*sys.argv[1:], "run.mjs")[:3]
     chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
     if not shutil.which(chromium):
         print("1..0 # SKIP there is no Chromium; CHROMIUM names one")
@@ -23,7 +23,7 @@ def main():
         for line in process.stdout:
             found = re.search(r"http://\S+", line)
             if found:
-                return subprocess.run([node, os.path.join(HERE, "run.mjs"), found.group()]).returncode
+                return subprocess.run([node, os.path.join(HERE, script), found.group()]).returncode
         print("Bail out! The server did not start")
         return 1
     finally:

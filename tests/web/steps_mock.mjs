@@ -65,6 +65,7 @@ function stepTable(run) {
     steptime_ms_average: mean(slowest).toFixed(1), steptime_ms_standard_deviation: sdv(slowest).toFixed(1),
     steptime_ms_minimum: (slowest.length === 0 ? 0 : Math.min(...slowest)).toFixed(1), steptime_ms_maximum: (slowest.length === 0 ? 0 : Math.max(...slowest)).toFixed(1),
   });
+  Object.assign(p, run.modules && rows.length === 0 ? { module_steps: String(run.modules) } : {}, run.module ? { step_source: 'module', step_module: run.module } : {});
   return { table: table(STEP_COLUMNS, rows, p), share };
 }
 
@@ -120,7 +121,7 @@ function overview(run) {
     bottleneck, statement: run.html ? HTML : statement, precision_statement: '', non_bottleneck_tip_types: bottleneck === 'host' ? 'device' : bottleneck === 'device' ? 'host' : '', ...said,
     eager_statement: '13.1% of Op time on the host used eager execution. Performance could be improved with tf.function.',
     tf_function_statement: run.html ? HTML : 'Functions "train_step", "augment" are expensive due to retracing or eager execution.',
-    ...(share === null ? { no_steps: 'true' } : {}), ...(run.modules ? { module_steps: String(run.modules) } : {}),
+    ...(share === null ? { no_steps: 'true' } : {}),
   });
   return [
     analysis, steps,
@@ -165,6 +166,7 @@ function podViewer(run, only) {
   return {
     deviceType: run.device, podStatsSequence: { podStatsMap: map }, stepBreakdownEvents: EVENTS.map((name, index) => ({ id: index + 1, name })),
     diagnostics: { info: [], warnings: map.length === 0 ? ['No step marker observed and hence the step time is unknown.'] : [], errors: [] },
+    ...(run.modules && map.length === 0 ? { moduleSteps: run.modules } : {}), ...(run.module ? { stepSource: 'module', stepModule: run.module } : {}),
   };
 }
 
@@ -207,10 +209,10 @@ function answer(path, query) {
   const own = host === null ? run : { ...run, hosts: [host], steps: run.steps.map((step) => ({ ...step, hosts: [step.hosts[at]] })) };
   const tag = query.get('tag');
   // Executions of a module are steps once somebody asks for them.
-  const used = query.get('step_source') === 'module' && run.modules > 0 ? { ...own, steps: makeRun({ hosts: 1, steps: run.modules }).steps } : own;
+  const used = query.get('step_source') === 'module' && run.modules > 0 ? { ...own, module: 'jit_train_step(7)', steps: makeRun({ hosts: 1, steps: run.modules }).steps } : own;
   if (tag === 'overview_page') return overview(used);
   if (tag === 'input_pipeline_analyzer') return inputPipeline(used);
-  if (tag === 'pod_viewer') return podViewer(run, host);
+  if (tag === 'pod_viewer') return podViewer({ ...used, hosts: run.hosts, steps: used.module ? used.steps : run.steps }, host);
   return tag === 'kernel_stats' ? table([['rank', 'number'], ['kernel_name', 'string']], []) : [table([['rank', 'number']], []), table([['rank', 'number']], [])];
 }
 

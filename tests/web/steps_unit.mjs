@@ -147,3 +147,19 @@ test('an empty answer has no steps', () => {
   assert.deepEqual(pod.readPod({}).steps, []);
   assert.deepEqual(pod.coreTimes(pod.readPod({}), 0, 0), []);
 });
+
+test('steps of a module say so, marked ones say nothing', () => {
+  assert.equal(steps.sourceText({ step_source: 'module', step_module: 'jit_f(7)' }), 'steps are executions of module jit_f(7)');
+  assert.equal(steps.sourceText({ step_source: '' }), '');
+  assert(steps.sourceText({ step_source: 'module', step_module: 'x'.repeat(9000) }).length < 120, 'a name of any length has a place');
+  assert.equal(pod.readPod({ moduleSteps: 12 }).moduleSteps, '12');
+  assert.equal(pod.readPod({}).moduleSteps, null);
+  assert.deepEqual(pod.readPod({ stepSource: 'module', stepModule: 'jit_f(7)' }).found, { step_source: 'module', step_module: 'jit_f(7)' });
+});
+
+test('shares of waiting are averaged over the steps of a bar, their ends are the outermost', () => {
+  const data = steps.readSteps(table(['stepnum', 'tcComputeTimeMs', 'infeedPercentAverage', 'infeedPercentMin', 'infeedPercentMax'], [['0', 1, 10, 5, 20], ['1', 1, 30, 25, 60], ['2', 1, 50, 50, 50]]));
+  const [both, last] = steps.infeedBins(data, steps.bins(data, { from: 0, to: 2 }, 2));
+  assert.deepEqual(both, { label: '0–1', steps: 2, average: 0.2, min: 0.05, max: 0.6 });
+  assert.deepEqual(last, { label: '2', steps: 1, average: 0.5, min: 0.5, max: 0.5 });
+});

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Makes a real capture long: every line's events are repeated with shifted times.
+
+usage: lengthen.py FILE OUT BYTES
+
+FILE is a plain .xplane.pb; OUT is about BYTES long. Everything but the offsets of
+events is as in FILE, so ids that link events (flows, runs) come again too.
+"""
+
+import sys
+
+XSPACE_PLANES, XPLANE_LINES, XLINE_EVENTS = 1, 3, 4
+XEVENT_OFFSET, XEVENT_DURATION = 2, 3
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def encode(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def fields(data):
+    """(field, wire type, where the field begins, where its value begins, where it ends)"""
+    at = 0
+    while at < len(data):
+        begin = at
+        key, at = varint(data, at)
+        kind = key & 7
+        value = at
+        if kind == 0:
+            _, at = varint(data, at)
+        elif kind == 1:
+            at += 8
+        elif kind == 2:
+            size, value = varint(data, at)
+            at = value + size
+        elif kind == 5:
+            at += 4
+        else:
+            raise ValueError(f"wire type {kind} at byte {at}")
+        yield key >> 3, kind, begin, value, at
+
+
+def nested(field, parts):
+    size = sum(len(part) for part in parts)
+    return [encode(field << 3 | 2), encode(size), *parts]
+
+
+def offset_of(event):
+    """(bytes before the offset, offset, bytes after it, duration)"""
+    before, after, offset, duration = event, b"", 0, 0
+    for field, _, begin, value, end in fields(event):
+        if field == XEVENT_OFFSET:
+            before, after, offset = event[:begin], event[end:], varint(event, value)[0]
+        elif field == XEVENT_DURATION:
+            duration = varint(event, value)[0]
+    return before, offset, after, duration
+
+
+def line(data, times, period_ps):
+    head, events = [], []
+    for field, _, begin, value, end in fields(data):
+        if field == XLINE_EVENTS:
+            events.append(offset_of(data[value:end]))
+        else:
+            head.append(data[begin:end])
+    key = encode(XEVENT_OFFSET << 3)
+    parts = head
+    for i in range(times):
+        shift = i * period_ps
+        for before, offset, after, _ in events:
+            parts += nested(XLINE_EVENTS, [before, key, encode(offset + shift), after])
+    return parts
+
+
+def longest(data):
+    """From the first to the last moment of a line, over all lines."""
+    end = 0
+    for field, _, _, value, stop in fields(data):
+        if field != XSPACE_PLANES:
+            continue
+        plane = data[value:stop]
+        for inner, _, _, at, last in fields(plane):
+            if inner == XPLANE_LINES:
+                body = plane[at:last]
+                for f, _, _, v, e in fields(body):
+                    if f == XLINE_EVENTS:
+                        _, offset, _, duration = offset_of(body[v:e])
+                        end = max(end, offset + duration)
+    return end
+
+
+def main():
+    source, target, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    with open(source, "rb") as file:
+        data = file.read()
+    period_ps = longest(data) + 1_000_000
+    fixed = 0  # bytes outside of lines
+    for field, _, begin, value, end in fields(data):
+        if field != XSPACE_PLANES:
+            fixed += end - begin
+            continue
+        plane = data[value:end]
+        fixed += sum(e - b for f, _, b, _, e in fields(plane) if f != XPLANE_LINES)
+    times = max(1, round((size - fixed) / max(1, len(data) - fixed)))
+    with open(target, "wb") as out:
+        for field, _, begin, value, end in fields(data):
+            if field != XSPACE_PLANES:
+                out.write(data[begin:end])
+                continue
+            plane, parts = data[value:end], []
+            for inner, _, first, at, last in fields(plane):
+                if inner == XPLANE_LINES:
+                    parts += nested(XPLANE_LINES, [b"".join(line(plane[at:last], times, period_ps))])
+                else:
+                    parts.append(plane[first:last])
+            out.writelines(nested(XSPACE_PLANES, [b"".join(parts)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The trace viewer's answers about composed captures, through the server."""
+
+import json
+
+from support import SharedServerCase
+
+
+class Trace(SharedServerCase):
+    def trace(self, path, **query):
+        return self.json("/trace_viewer/" + path + "?" + "&".join(
+            "%s=%s" % pair for pair in query.items()))
+
+    def tracks(self, run):
+        return [t for p in self.trace("tracks", run=run)["processes"] for t in p["tracks"]]
+
+    def test_every_level_has_every_event(self):
+        for run in ("one", "train/many"):
+            whole = self.trace("tracks", run=run)
+            self.assertEqual(sum(t["events"] for t in self.tracks(run)), whole["events"])
+            for level in (30, 34, 40, 53):
+                tiles = whole["duration_ps"] // (512 << level) + 1
+                events = 0
+                for tile in range(0, tiles, 16):
+                    answer = self.trace("tiles", run=run, level=level, tile=tile,
+                                        tiles=min(16, tiles - tile))
+                    events += answer["events"]
+                    counted = 0
+                    for track in answer["tracks"]:
+                        if "time" in track:
+                            counted += sum(track["count"])
+                        else:
+                            counted += (len(track["start"]) - track["before"]
+                                        - len(track["merged"]) + sum(track["count"]))
+                    self.assertEqual(counted, answer["events"])
+                self.assertEqual(events, whole["events"], (run, level))
+
+    def test_a_tile_leads_to_its_events(self):
+        answer = self.trace("tiles", run="one", level=24, tile=2)
+        seen = 0
+        for track in answer["tracks"]:
+            if "time" in track:
+                continue
+            merged, at = set(), 0
+            for step in track["merged"]:
+                at += step
+                merged.add(at)
+            index = 0
+            for depth, count in track["depth"]:
+                start = event = 0
+                for index in range(index, index + count):
+                    start += track["start"][index]
+                    event += track["event"][index]
+                    if index in merged or seen > 40:
+                        continue
+                    seen += 1
+                    found = self.trace("event", run="one", id="%s.%d" % (track["id"], event))
+                    self.assertEqual(found["start_ps"], start)
+                    self.assertEqual(found["duration_ps"], track["duration"][index])
+                    self.assertEqual(found["depth"], depth)
+                    name = track["name"][index]
+                    self.assertEqual(found["name"], answer["names"][name])
+                    self.assertEqual(found["category"], answer["categories"][name])
+                index += 1
+        self.assertGreater(seen, 5)
+
+    def test_hosts_are_one_timeline(self):
+        whole = self.trace("tracks", run="train/many")
+        self.assertEqual([h["index"] for h in whole["hosts"]], [0, 1, 2])
+        self.assertTrue(all(h["aligned"] for h in whole["hosts"]))
+        self.assertIsNone(whole["alignment"])
+        host = whole["hosts"][1]["host"]
+        alone = self.trace("tracks", run="train/many", host=host)
+        self.assertEqual([h["index"] for h in alone["hosts"]], [1])
+        ids = [t["id"] for p in alone["processes"] for t in p["tracks"]]
+        self.assertTrue(all(i.startswith("1.") for i in ids))
+        self.assertTrue(set(ids) < {t["id"] for t in self.tracks("train/many")})
+
+    def test_search_pages_are_one_list(self):
+        everything = self.trace("search", run="one", q="a", limit=2000)
+        self.assertGreater(everything["total"], 100)
+        self.assertEqual(everything["total"], sum(t["count"] for t in everything["tracks"]))
+        pages = []
+        for offset in range(0, min(everything["total"], 2000), 97):
+            pages += self.trace("search", run="one", q="a", offset=offset, limit=97)["hits"]
+        self.assertEqual(pages[:len(everything["hits"])], everything["hits"])
+        starts = [h["start_ps"] for h in everything["hits"]]
+        self.assertEqual(starts, sorted(starts))
+        self.assertTrue(all("a" in h["name"].lower() for h in everything["hits"]))
+
+    def test_list_and_sums_agree(self):
+        whole = self.trace("tracks", run="one")
+        events = self.trace("events", run="one", limit=1)["total"]
+        sums = self.trace("aggregate", run="one", limit=100000)
+        counters = sum(t["events"] for t in self.tracks("one") if t["kind"] == "counter")
+        self.assertEqual(events, whole["events"])
+        self.assertEqual(sums["events"], whole["events"] - counters)
+        self.assertEqual(sums["events"], sum(r["count"] for r in sums["rows"]))
+        totals = [r["total_ps"] for r in sums["rows"]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+
+    def test_errors(self):
+        def error(path, status, code):
+            self.assertError(self.get("/trace_viewer/" + path), status, code)
+        error("tracks", 400, "bad_query")
+        error("tracks?run=none", 404, "not_found")
+        error("tracks?run=broken", 422, "bad_input")
+        error("tiles?run=one", 400, "bad_query")
+        error("tiles?run=one&level=10&tracks=9.9", 404, "not_found")
+        error("event?run=one&id=0.0.99999999", 404, "not_found")
+        error("neighbour?run=one&id=0.0.0&direction=over", 400, "bad_query")
+        error("events?run=one&limit=100000", 400, "bad_query")
+        error("search?run=one&q=%5B&mode=regex", 400, "bad_query")
+        answer = self.get("/trace_viewer/search?run=one&q=ab%5B&mode=regex")
+        self.assertEqual(json.loads(answer.body)["error"]["offset"], 3)
+
+    def test_a_tile_is_not_sent_twice(self):
+        path = "/trace_viewer/tiles?run=one&level=40"
+        tag = self.get(path).headers["ETag"]
+        self.assertEqual(self.get(path, {"If-None-Match": tag}).status, 304)

@@ -1,0 +1,121 @@
+#include "testing.h"
+
+#include "base/clock.h"
+#include "tools/text_match.h"
+
+static bool matches(const char *pattern, bool expression, bool minds_case, const char *text)
+{
+	struct tfp_text_pattern *p;
+	struct tfp_error err;
+	if (tfp_text_pattern_new(&p, pattern, expression, minds_case, &err) != TFP_OK)
+		fail_msg("%s", err.message);
+	struct tfp_text_matcher *m = tfp_text_matcher_new(p);
+	assert_non_null(m);
+	bool found = tfp_text_matches(m, text, strlen(text));
+	tfp_text_matcher_free(m);
+	tfp_text_pattern_free(p);
+	return found;
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	assert_true(matches("MatMul", false, true, "model/MatMul:MatMul"));
+	assert_false(matches("matmul", false, true, "model/MatMul"));
+	assert_true(matches("matmul", false, false, "model/MatMul"));
+	assert_false(matches("MatMul", false, true, "MatMu"));
+	assert_false(matches("a", false, true, ""));
+	/* Nothing in a word is an expression. */
+	assert_true(matches("a.c(", false, false, "xA.C(y"));
+	assert_false(matches("a.c", false, false, "abc"));
+	assert_true(matches("ärger", false, false, "großer ÄRGER"));
+}
+
+static void test_expressions(void **state)
+{
+	(void)state;
+	assert_true(matches("^gemm_[0-9]+$", true, true, "gemm_64"));
+	assert_false(matches("^gemm_[0-9]+$", true, true, "gemm_64x"));
+	assert_false(matches("^gemm", true, true, "GEMM"));
+	assert_true(matches("^gemm", true, false, "GEMM"));
+	assert_true(matches("conv|gemm", true, true, "a gemm"));
+}
+
+static void test_bad_expressions_say_where(void **state)
+{
+	static const struct {
+		const char *pattern;
+		uint64_t offset;
+	} cases[] = {{"(", 1}, {"ab[", 3}, {"a)", 1}};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct tfp_text_pattern *p;
+		struct tfp_error err;
+		assert_int_equal(tfp_text_pattern_new(&p, cases[i].pattern, true, false, &err),
+				 TFP_BAD_QUERY);
+		assert_null(p);
+		assert_int_equal(err.offset, cases[i].offset);
+		assert_true(strlen(err.message) > 20);
+	}
+}
+
+static void test_refused(void **state)
+{
+	struct tfp_text_pattern *p;
+	struct tfp_error err;
+	char longer[1200];
+	(void)state;
+	memset(longer, 'a', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	assert_int_equal(tfp_text_pattern_new(&p, "", false, false, &err), TFP_BAD_QUERY);
+	assert_int_equal(tfp_text_pattern_new(&p, longer, false, true, &err), TFP_BAD_QUERY);
+	assert_int_equal(tfp_text_pattern_new(&p, "\\C", true, true, &err), TFP_BAD_QUERY);
+}
+
+/* Would take 2^40 steps. */
+static void test_gives_up(void **state)
+{
+	struct tfp_text_pattern *p;
+	struct tfp_error err;
+	const char *text = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac";
+	(void)state;
+	assert_int_equal(tfp_text_pattern_new(&p, "^(a+)+$", true, true, &err), TFP_OK);
+	struct tfp_text_matcher *m = tfp_text_matcher_new(p);
+	assert_false(tfp_text_matches(m, text, strlen(text)));
+	assert_int_equal(tfp_text_matcher_gave_up(m), 1);
+	assert_true(tfp_text_matches(m, text, strlen(text) - 1));
+	assert_int_equal(tfp_text_matcher_gave_up(m), 1);
+	assert_false(tfp_text_matcher_failed(m));
+	tfp_text_matcher_free(m);
+	tfp_text_pattern_free(p);
+}
+
+static void test_any_bytes(void **state)
+{
+	struct tfp_text_pattern *p;
+	struct tfp_error err;
+	(void)state;
+	assert_int_equal(tfp_text_pattern_new(&p, "ab", false, false, &err), TFP_OK);
+	struct tfp_text_matcher *m = tfp_text_matcher_new(p);
+	assert_true(tfp_text_matches(m,
+				     "\xff\xfe"
+				     "AB\x80",
+				     5));
+	assert_false(tfp_text_matches(m, NULL, 0));
+	assert_false(tfp_text_matches(m, "\0a\0b", 4));
+	tfp_text_matcher_free(m);
+	tfp_text_pattern_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_bad_expressions_say_where),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_gives_up),
+		cmocka_unit_test(test_any_bytes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,642 @@
+/* The trace viewer's answers about small captures, worked out by hand. */
+#include "testing.h"
+
+#include "base/alloc.h"
+
+#include "tools/trace.h"
+#include "tools/trace_hits.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- a run of one or two hosts ---- */
+
+struct lived {
+	char folder[64];
+	struct tfp_logdir *dir;
+	struct tfp_capture_cache *cache;
+	const struct tfp_logdir_snapshot *snapshot;
+	struct tfp_session session;
+	size_t hosts;
+};
+
+static void path_of(const struct lived *l, size_t parts, size_t host, char *out, size_t size)
+{
+	static const char *const names[] = {"", "/plugins", "/plugins/profile",
+					    "/plugins/profile/run"};
+	if (parts < COUNT(names))
+		snprintf(out, size, "%s%s", l->folder, names[parts]);
+	else
+		snprintf(out, size, "%s%s/h%zu.xplane.pb", l->folder, names[3], host);
+}
+
+/* Takes the builders; b may be NULL. */
+static struct lived live(struct builder *a, struct builder *b)
+{
+	struct builder *const builders[] = {a, b};
+	struct lived l = {.folder = "/tmp/tfprof-test-XXXXXX"};
+	struct tfp_error err;
+	char path[256];
+	assert_non_null(mkdtemp(l.folder));
+	for (size_t i = 1; i < 4; i++) {
+		path_of(&l, i, 0, path, sizeof(path));
+		assert_int_equal(mkdir(path, 0777), 0);
+	}
+	for (; l.hosts < 2 && builders[l.hosts]; l.hosts++) {
+		path_of(&l, 4, l.hosts, path, sizeof(path));
+		builder_write(builders[l.hosts], path);
+		builder_free(builders[l.hosts]);
+	}
+	if (tfp_logdir_new(&l.dir, l.folder, 0, &err) != TFP_OK ||
+	    tfp_capture_cache_new(&l.cache, l.dir, (uint64_t)1 << 30, NULL, &err) != TFP_OK ||
+	    tfp_logdir_snapshot(l.dir, &l.snapshot, &err) != TFP_OK ||
+	    tfp_session_init(&l.session, l.cache, NULL, NULL, &l.snapshot->runs[0], NULL, &err) !=
+		    TFP_OK)
+		fail_msg("%s", err.message);
+	return l;
+}
+
+static void bury(struct lived *l)
+{
+	char path[256];
+	tfp_logdir_snapshot_unref(l->snapshot);
+	tfp_capture_cache_free(l->cache);
+	tfp_logdir_free(l->dir);
+	for (size_t h = 0; h < l->hosts; h++) {
+		path_of(l, 4, h, path, sizeof(path));
+		unlink(path);
+	}
+	for (size_t i = 4; i-- > 0;) {
+		path_of(l, i, 0, path, sizeof(path));
+		rmdir(path);
+	}
+}
+
+/* ---- asking ---- */
+
+/* One of the functions that answer. */
+#define ANSWER(name)                                                                               \
+	enum tfp_status (*name)(const struct tfp_session *, const struct tfp_query *,              \
+				struct tfp_buf *, struct tfp_error *)
+
+/* params: "key=value" texts, NULL at the end. */
+static enum tfp_status ask(const struct lived *l, ANSWER(answer), const char *const *params,
+			   json_t **out, struct tfp_error *err)
+{
+	struct tfp_param list[12];
+	char texts[12][512];
+	struct tfp_query query = {list, 0};
+	struct tfp_buf json;
+	json_error_t where;
+	for (; params[query.count]; query.count++) {
+		char *text = texts[query.count], *equals;
+		snprintf(text, sizeof(texts[0]), "%s", params[query.count]);
+		equals = strchr(text, '=');
+		*equals = '\0';
+		list[query.count] = (struct tfp_param){text, equals + 1};
+	}
+	tfp_buf_init(&json, 1 << 26);
+	*out = NULL;
+	enum tfp_status status = answer(&l->session, &query, &json, err);
+	if (status == TFP_OK) {
+		*out = json_loads(tfp_buf_text(&json), JSON_DECODE_ANY, &where);
+		if (!*out)
+			fail_msg("%s in %.200s", where.text, tfp_buf_text(&json));
+	}
+	tfp_buf_release(&json);
+	return status;
+}
+
+static json_t *get(const struct lived *l, ANSWER(answer), const char *const *params)
+{
+	struct tfp_error err;
+	json_t *out;
+	if (ask(l, answer, params, &out, &err) != TFP_OK)
+		fail_msg("%s", err.message);
+	return out;
+}
+
+#define ASK(l, answer, ...) get(l, answer, (const char *const[]){__VA_ARGS__, NULL})
+#define REFUSED(l, answer, code, ...)                                                              \
+	do {                                                                                       \
+		struct tfp_error refused_err;                                                      \
+		json_t *refused_out;                                                               \
+		assert_int_equal(ask(l, answer, (const char *const[]){__VA_ARGS__, NULL},          \
+				     &refused_out, &refused_err),                                  \
+				 code);                                                            \
+	} while (0)
+
+/* The answer as text with sorted keys, against what it should be; frees it. */
+static void assert_json(json_t *json, const char *expected)
+{
+	json_error_t where;
+	json_t *right = json_loads(expected, JSON_DECODE_ANY, &where);
+	if (!right)
+		fail_msg("%s in %s", where.text, expected);
+	char *a = json_dumps(json, JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_COMPACT);
+	char *b = json_dumps(right, JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_COMPACT);
+	assert_string_equal(a, b);
+	free(a);
+	free(b);
+	json_decref(right);
+}
+
+static void assert_part(json_t *json, const char *key, const char *expected)
+{
+	json_t *part = json_object_get(json, key);
+	if (!part)
+		fail_msg("no %s", key);
+	assert_json(part, expected);
+}
+
+/* ---- a capture ---- */
+
+/* Thread "main": outer 100-1100 holds inner 200-500 (holds leaf 250-350) and inner 600-700;
+ * then outer 2000-2050 and nothing. Stream: gemm 300-900, copy 800-1000 beside it. All times
+ * in ps from the first event, which begins at 100 ns. */
+static struct builder *small(void)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_plane *gpu = builder_plane(b, 0, "/device:GPU:0");
+	struct builder_line *main = builder_line(host, 7, "main", 100);
+	struct builder_line *stream = builder_line(gpu, 13, "Stream #13", 100);
+	struct builder_line *counters = builder_line(gpu, 20, "_counters_", 100);
+	builder_event(main, "outer", 0, 1000);
+	struct builder_stats *inner = builder_event(main, "inner", 100, 300);
+	builder_stat_str(inner, "shape", "(8, 128)<float32>");
+	builder_stat_int(inner, "wide", INT64_MAX);
+	builder_stat_int(inner, "_pt", 5);
+	builder_stat_double(inner, "share", 0.1);
+	builder_stat_ref(inner, "by", "a referred text");
+	builder_stat_bytes(inner, "blob", "\0\1\2", 3);
+	builder_event(main, "leaf", 150, 100);
+	builder_event(main, "MemoryAllocation", 160, 10);
+	builder_event(main, "inner", 500, 100);
+	builder_event(main, "outer", 1900, 50);
+	builder_metadata_display(host, "leaf", "a leaf <b>");
+	builder_event(stream, "gemm", 200, 600);
+	builder_event(stream, "MemcpyD2H", 700, 200);
+	builder_stat_int(builder_event(counters, "power", 0, 0), "watts", 40);
+	builder_stat_int(builder_event(counters, "power", 1000, 0), "watts", 70);
+	return b;
+}
+
+static void test_tracks(void **state)
+{
+	struct lived l = live(small(), NULL);
+	json_t *tracks = ASK(&l, tfp_trace_tracks_json, "run=run");
+	json_t *quick = ASK(&l, tfp_trace_tracks_json, "run=run", "derived=0");
+	(void)state;
+	assert_part(tracks, "complete", "true");
+	assert_part(quick, "complete", "false");
+	assert_true(json_equal(json_object_get(quick, "processes"),
+			       json_object_get(tracks, "processes")));
+	json_decref(quick);
+	REFUSED(&l, tfp_trace_tracks_json, TFP_BAD_QUERY, "run=run", "derived=2");
+	assert_part(tracks, "duration_ps", "1950");
+	assert_part(tracks, "events", "9");
+	assert_part(tracks, "begin_ns", "null");
+	assert_part(tracks, "alignment", "null");
+	assert_part(tracks, "hosts",
+		    "[{\"index\":0,\"host\":\"h0\",\"offset_ps\":0,\"aligned\":false}]");
+	assert_part(
+		tracks, "processes",
+		"[{\"id\":\"0.1\",\"host\":0,\"pid\":1,\"name\":\"/"
+		"device:GPU:0\",\"kind\":\"device\","
+		"\"tracks\":["
+		"{\"id\":\"0.0\",\"tid\":13,\"name\":\"Stream "
+		"#13\",\"kind\":\"stream\",\"events\":2,"
+		"\"depth\":2,\"begin_ps\":200,\"end_ps\":900},"
+		"{\"id\":\"0.1\",\"tid\":20,\"name\":\"power\",\"kind\":\"counter\",\"events\":2,"
+		"\"depth\":1,\"begin_ps\":0,\"end_ps\":1000,\"min\":40.0,\"max\":70.0}]},"
+		"{\"id\":\"0.701\",\"host\":0,\"pid\":701,\"name\":\"/host:CPU\",\"kind\":\"host\","
+		"\"tracks\":[{\"id\":\"0.2\",\"tid\":7,\"name\":\"main\",\"kind\":\"thread\","
+		"\"events\":5,\"depth\":3,\"begin_ps\":0,\"end_ps\":1950}]}]");
+	json_t *density = json_object_get(tracks, "density");
+	assert_int_equal(json_array_size(json_object_get(density, "host")), 1000);
+	/* The host is busy from 0 to 1000 of 1950, the device from 200 to 800. */
+	json_t *host = json_object_get(density, "host");
+	assert_int_equal(json_integer_value(json_array_get(host, 0)), 255);
+	assert_int_equal(json_integer_value(json_array_get(host, 511)), 255);
+	assert_int_equal(json_integer_value(json_array_get(host, 520)), 0);
+	json_t *device = json_object_get(density, "device");
+	assert_int_equal(json_integer_value(json_array_get(device, 100)), 0);
+	assert_int_equal(json_integer_value(json_array_get(device, 104)), 255);
+	json_decref(tracks);
+	bury(&l);
+}
+
+static void test_tiles(void **state)
+{
+	struct lived l = live(small(), NULL);
+	(void)state;
+	/* Slots of 2 ps: nothing is merged. The second tile is 1024-2048. */
+	json_t *tiles = ASK(&l, tfp_trace_tiles_json, "level=1", "tracks=0.2,0.1");
+	assert_part(tiles, "from_ps", "0");
+	assert_part(tiles, "to_ps", "1024");
+	assert_part(tiles, "slot_ps", "2");
+	assert_part(tiles, "names", "[\"outer\",\"inner\",\"a leaf <b>\"]");
+	assert_part(tiles, "categories", "[3,3,3]");
+	assert_part(tiles, "events", "6");
+	assert_part(
+		tiles, "tracks",
+		"[{\"id\":\"0.2\",\"slot_ps\":2,\"start\":[0,100,400,150],"
+		"\"duration\":[1000,300,100,100],\"depth\":[[0,1],[1,2],[2,1]],"
+		"\"name\":[0,1,1,2],\"event\":[0,1,3,2],\"merged\":[],\"count\":[],\"busy\":[],"
+		"\"events\":4,\"before\":0},"
+		"{\"id\":\"0.1\",\"slot_ps\":2,\"time\":[0,1000],\"min\":[40,70],\"max\":[40,70],"
+		"\"last\":[40,70],\"count\":[1,1],\"events\":2,\"before\":0}]");
+	json_decref(tiles);
+	/* Slots of 512: outer and outer, inner with inner, the leaf. */
+	tiles = ASK(&l, tfp_trace_tiles_json, "level=9", "tracks=0.2", "tile=0");
+	assert_part(tiles, "shown", "4");
+	json_decref(tiles);
+	/* Slots of 1024: inner and inner are one stretch, from 100 to 600; its ends go outward to
+	 * multiples of 64. outer at 0 is 1000 long, shorter than a slot, but alone in it. */
+	tiles = ASK(&l, tfp_trace_tiles_json, "level=10", "tracks=0.2");
+	assert_part(tiles, "tracks",
+		    "[{\"id\":\"0.2\",\"slot_ps\":1024,\"start\":[0,1900,64,150],"
+		    "\"duration\":[1000,50,576,100],\"depth\":[[0,2],[1,1],[2,1]],"
+		    "\"name\":[0,0,1,2],\"event\":[0,5,1,2],\"merged\":[2],\"count\":[2],"
+		    "\"busy\":[400],\"events\":5,\"before\":0}]");
+	json_decref(tiles);
+	/* From 512 on: outer reaches in, inner at 500 too. */
+	tiles = ASK(&l, tfp_trace_tiles_json, "level=0", "tile=1", "tiles=2", "tracks=0.2,0.1");
+	assert_part(
+		tiles, "tracks",
+		"[{\"id\":\"0.2\",\"slot_ps\":1,\"start\":[0,500],\"duration\":[1000,100],"
+		"\"depth\":[[0,1],[1,1]],\"name\":[0,1],\"event\":[0,4],\"merged\":[],"
+		"\"count\":[],\"busy\":[],\"events\":0,\"before\":2},"
+		"{\"id\":\"0.1\",\"slot_ps\":1,\"time\":[0,1000],\"min\":[40,70],\"max\":[40,70],"
+		"\"last\":[40,70],\"count\":[0,1],\"events\":1,\"before\":1}]");
+	json_decref(tiles);
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "tile=0");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "level=54");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "level=10", "tiles=17");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "level=53", "tile=18446744073709551615");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "level=53", "tracks=0");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_BAD_QUERY, "level=53", "tracks=0.1,");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_NOT_FOUND, "level=53", "tracks=0.3");
+	REFUSED(&l, tfp_trace_tiles_json, TFP_NOT_FOUND, "level=53", "tracks=1.0");
+	bury(&l);
+}
+
+static void test_event(void **state)
+{
+	struct lived l = live(small(), NULL);
+	json_t *e = ASK(&l, tfp_trace_event_json, "id=0.2.1");
+	(void)state;
+	assert_part(e, "name", "\"inner\"");
+	assert_part(e, "process", "\"/host:CPU\"");
+	assert_part(e, "track_name", "\"main\"");
+	assert_part(e, "start_ps", "100");
+	assert_part(e, "duration_ps", "300");
+	assert_part(e, "self_ps", "200");
+	assert_part(e, "depth", "1");
+	assert_part(e, "category", "3");
+	assert_part(e, "step", "null");
+	assert_part(e, "parent", "\"0.2.0\"");
+	assert_part(e, "children", "1");
+	assert_part(e, "first_child", "\"0.2.2\"");
+	assert_part(e, "previous", "null");
+	assert_part(e, "next", "\"0.2.4\"");
+	assert_part(e, "args",
+		    "[{\"name\":\"shape\",\"value\":\"(8, 128)<float32>\"},"
+		    "{\"name\":\"wide\",\"value\":\"9223372036854775807\"},"
+		    "{\"name\":\"share\",\"value\":0.1},"
+		    "{\"name\":\"by\",\"value\":\"a referred text\"},"
+		    "{\"name\":\"blob\",\"value\":null,\"bytes\":3}]");
+	json_decref(e);
+	e = ASK(&l, tfp_trace_event_json, "id=0.2.2");
+	assert_part(e, "name", "\"a leaf <b>\"");
+	assert_part(e, "long_name", "\"leaf\"");
+	json_decref(e);
+	e = ASK(&l, tfp_trace_event_json, "id=0.0.1");
+	assert_part(e, "category", "6");
+	assert_part(e, "depth", "1");
+	assert_part(e, "parent", "null");
+	json_decref(e);
+	REFUSED(&l, tfp_trace_event_json, TFP_NOT_FOUND, "id=0.2.3"); /* hidden */
+	REFUSED(&l, tfp_trace_event_json, TFP_NOT_FOUND, "id=0.2.99999999999");
+	REFUSED(&l, tfp_trace_event_json, TFP_BAD_QUERY, "id=0.2");
+	REFUSED(&l, tfp_trace_event_json, TFP_BAD_QUERY, "id=0.2.1,0.2.2");
+	REFUSED(&l, tfp_trace_event_json, TFP_BAD_QUERY, "id=");
+	bury(&l);
+}
+
+static void test_neighbours(void **state)
+{
+	struct lived l = live(small(), NULL);
+	static const struct {
+		const char *id, *direction, *expected;
+	} cases[] = {
+		{"id=0.2.0", "direction=next", "\"0.2.5\""},
+		{"id=0.2.5", "direction=previous", "\"0.2.0\""},
+		{"id=0.2.0", "direction=child", "\"0.2.1\""},
+		{"id=0.2.2", "direction=parent", "\"0.2.1\""},
+		{"id=0.2.1", "direction=same_name_next", "\"0.2.4\""},
+		{"id=0.2.4", "direction=same_name_previous", "\"0.2.1\""},
+		{"id=0.2.4", "direction=same_name_next", NULL},
+		{"id=0.2.0", "direction=parent", NULL},
+		{"id=0.2.2", "direction=child", NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		json_t *e = ASK(&l, tfp_trace_neighbour_json, cases[i].id, cases[i].direction);
+		if (cases[i].expected)
+			assert_part(e, "id", cases[i].expected);
+		else
+			assert_true(json_is_null(e));
+		json_decref(e);
+	}
+	REFUSED(&l, tfp_trace_neighbour_json, TFP_BAD_QUERY, "id=0.2.0", "direction=up");
+	REFUSED(&l, tfp_trace_neighbour_json, TFP_BAD_QUERY, "id=0.2.0");
+	bury(&l);
+}
+
+static void test_list(void **state)
+{
+	struct lived l = live(small(), NULL);
+	/* 550 to 750: outer, gemm and inner reach in, the copy begins. */
+	json_t *list = ASK(&l, tfp_trace_events_json, "from_ps=550", "to_ps=750");
+	(void)state;
+	assert_json(list,
+		    "{\"total\":4,\"rows\":["
+		    "{\"id\":\"0.2.0\",\"track\":\"0.2\",\"name\":\"outer\",\"start_ps\":0,"
+		    "\"duration_ps\":1000,\"depth\":0},"
+		    "{\"id\":\"0.0.0\",\"track\":\"0.0\",\"name\":\"gemm\",\"start_ps\":200,"
+		    "\"duration_ps\":600,\"depth\":0},"
+		    "{\"id\":\"0.2.4\",\"track\":\"0.2\",\"name\":\"inner\",\"start_ps\":500,"
+		    "\"duration_ps\":100,\"depth\":1},"
+		    "{\"id\":\"0.0.1\",\"track\":\"0.0\",\"name\":\"MemcpyD2H\",\"start_ps\":700,"
+		    "\"duration_ps\":200,\"depth\":1}]}");
+	json_decref(list);
+	list = ASK(&l, tfp_trace_events_json, "from_ps=550", "to_ps=750", "offset=2", "limit=1");
+	assert_part(list, "total", "4");
+	assert_part(list, "rows",
+		    "[{\"id\":\"0.2.4\",\"track\":\"0.2\",\"name\":\"inner\",\"start_ps\":500,"
+		    "\"duration_ps\":100,\"depth\":1}]");
+	json_decref(list);
+	list = ASK(&l, tfp_trace_events_json, "offset=8");
+	assert_part(list, "total", "9"); /* counters too, hidden ones not */
+	assert_int_equal(json_array_size(json_object_get(list, "rows")), 1);
+	json_decref(list);
+	REFUSED(&l, tfp_trace_events_json, TFP_BAD_QUERY, "limit=2001");
+	REFUSED(&l, tfp_trace_events_json, TFP_BAD_QUERY, "from_ps=2", "to_ps=1");
+	bury(&l);
+}
+
+static void assert_hits(json_t *found, const char *tracks, const char *ids)
+{
+	json_t *hits = json_object_get(found, "hits"), *list = json_array();
+	for (size_t i = 0; i < json_array_size(hits); i++)
+		json_array_append(list, json_object_get(json_array_get(hits, i), "id"));
+	assert_part(found, "tracks", tracks);
+	assert_json(list, ids);
+	json_decref(list);
+	json_decref(found);
+}
+
+static void test_search(void **state)
+{
+	struct lived l = live(small(), NULL);
+	(void)state;
+	assert_hits(
+		ASK(&l, tfp_trace_search_json, "q=E"),
+		"[{\"id\":\"0.0\",\"count\":2},{\"id\":\"0.1\",\"count\":2},"
+		"{\"id\":\"0.2\",\"count\":5}]",
+		"[\"0.1.0\",\"0.2.0\",\"0.2.1\",\"0.2.2\",\"0.0.0\",\"0.2.4\",\"0.0.1\",\"0.1.1\","
+		"\"0.2.5\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=E", "case=1"), "[]", "[]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=^(in|out)er$", "mode=regex", "offset=1",
+			"limit=2", "tracks=0.2"),
+		    "[{\"id\":\"0.2\",\"count\":2}]", "[\"0.2.5\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=^(inn|out)er$", "mode=regex", "offset=1",
+			"limit=2"),
+		    "[{\"id\":\"0.2\",\"count\":4}]", "[\"0.2.1\",\"0.2.4\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=inner", "from_ps=101"),
+		    "[{\"id\":\"0.2\",\"count\":1}]", "[\"0.2.4\"]");
+	/* Arguments: a text, a referred one, numbers, the name that is not shown; not internal
+	 * ones. */
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=FLOAT", "in=args"),
+		    "[{\"id\":\"0.2\",\"count\":1}]", "[\"0.2.1\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=referred", "in=args"),
+		    "[{\"id\":\"0.2\",\"count\":1}]", "[\"0.2.1\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=70", "in=args"),
+		    "[{\"id\":\"0.1\",\"count\":1}]", "[\"0.1.1\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=^0.1$", "in=args", "mode=regex"),
+		    "[{\"id\":\"0.2\",\"count\":1}]", "[\"0.2.1\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=^leaf", "in=args", "mode=regex"),
+		    "[{\"id\":\"0.2\",\"count\":1}]", "[\"0.2.2\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=^5$", "in=args", "mode=regex"), "[]", "[]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=float|gemm", "in=all", "mode=regex"),
+		    "[{\"id\":\"0.0\",\"count\":1},{\"id\":\"0.2\",\"count\":1}]",
+		    "[\"0.2.1\",\"0.0.0\"]");
+	assert_hits(ASK(&l, tfp_trace_search_json, "q=MemoryAllocation", "in=all"), "[]", "[]");
+	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "q=(", "mode=regex");
+	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "q=a", "mode=glob");
+	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "mode=text");
+	bury(&l);
+}
+
+static void test_aggregate(void **state)
+{
+	struct lived l = live(small(), NULL);
+	(void)state;
+	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "tracks=0.2,0.1");
+	/* outer 1000 + 50, less 300 + 100 of inner; inner 400 less 100 of the leaf. */
+	assert_json(sums, "{\"from_ps\":0,\"to_ps\":1951,\"events\":5,\"rows_total\":3,\"rows\":["
+			  "{\"name\":\"outer\",\"category\":3,\"count\":2,\"total_ps\":1050,"
+			  "\"self_ps\":650,\"min_ps\":50,\"max_ps\":1000},"
+			  "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":400,"
+			  "\"self_ps\":300,\"min_ps\":100,\"max_ps\":300},"
+			  "{\"name\":\"a leaf <b>\",\"category\":3,\"count\":1,\"total_ps\":100,"
+			  "\"self_ps\":100,\"min_ps\":100,\"max_ps\":100}]}");
+	json_decref(sums);
+	/* Cut at 200 and 550: outer 350, inner 200 and 50, leaf 50; gemm 350. */
+	sums = ASK(&l, tfp_trace_aggregate_json, "from_ps=200", "to_ps=550", "limit=3");
+	assert_json(sums, "{\"from_ps\":200,\"to_ps\":550,\"events\":5,\"rows_total\":4,\"rows\":["
+			  "{\"name\":\"gemm\",\"category\":0,\"count\":1,\"total_ps\":350,"
+			  "\"self_ps\":350,\"min_ps\":350,\"max_ps\":350},"
+			  "{\"name\":\"outer\",\"category\":3,\"count\":1,\"total_ps\":350,"
+			  "\"self_ps\":100,\"min_ps\":350,\"max_ps\":350},"
+			  "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":250,"
+			  "\"self_ps\":200,\"min_ps\":50,\"max_ps\":200}]}");
+	json_decref(sums);
+	bury(&l);
+}
+
+/* ---- several hosts ---- */
+
+static struct builder *host_from(uint64_t start_ns, int64_t first_ps)
+{
+	struct builder *b = builder_new();
+	struct builder_line *line = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "t", 0);
+	builder_event(line, "e", first_ps, 10);
+	if (start_ns)
+		builder_stat_uint(builder_plane_stats(builder_plane(b, 1, "Task Environment")),
+				  "profile_start_time", start_ns);
+	return b;
+}
+
+static int64_t only_start(const struct lived *l, const char *id)
+{
+	json_t *e = ASK(l, tfp_trace_event_json, id);
+	int64_t start = json_integer_value(json_object_get(e, "start_ps"));
+	json_decref(e);
+	return start;
+}
+
+static void test_hosts_are_aligned(void **state)
+{
+	/* h0 begins 3 ns after h1, and its event 500 ps later: h1's is first at 2000 ps of its
+	 * clock, h0's at 3000 + 500. */
+	struct lived l = live(host_from(1003, 500), host_from(1000, 2000));
+	json_t *tracks = ASK(&l, tfp_trace_tracks_json, "run=run");
+	(void)state;
+	assert_part(tracks, "begin_ns", "\"1002\"");
+	assert_part(tracks, "alignment", "null");
+	assert_part(tracks, "duration_ps", "1510");
+	assert_part(tracks, "hosts",
+		    "[{\"index\":0,\"host\":\"h0\",\"offset_ps\":3000,\"aligned\":true},"
+		    "{\"index\":1,\"host\":\"h1\",\"offset_ps\":0,\"aligned\":true}]");
+	assert_int_equal(only_start(&l, "id=0.0.0"), 1500);
+	assert_int_equal(only_start(&l, "id=1.0.0"), 0);
+	json_decref(tracks);
+	/* One of them alone: ids stay, time begins with it. */
+	struct tfp_error err;
+	assert_int_equal(
+		tfp_session_init(&l.session, l.cache, NULL, NULL, &l.snapshot->runs[0], "h0", &err),
+		TFP_OK);
+	assert_int_equal(only_start(&l, "id=0.0.0"), 0);
+	REFUSED(&l, tfp_trace_event_json, TFP_NOT_FOUND, "id=1.0.0");
+	bury(&l);
+}
+
+static void test_hosts_that_do_not_say_when(void **state)
+{
+	struct lived l = live(host_from(0, 500), host_from(1000, 2000));
+	json_t *tracks = ASK(&l, tfp_trace_tracks_json, "run=run");
+	(void)state;
+	assert_true(json_is_string(json_object_get(tracks, "alignment")));
+	assert_part(tracks, "begin_ns", "null");
+	assert_int_equal(only_start(&l, "id=0.0.0"), 0);
+	assert_int_equal(only_start(&l, "id=1.0.0"), 1500);
+	json_decref(tracks);
+	bury(&l);
+}
+
+static void test_a_host_that_cannot_be_read(void **state)
+{
+	struct builder *bad = builder_new();
+	(void)state;
+	builder_raw(bad, "\xff\xff\xff\xff", 4);
+	struct lived l = live(host_from(1000, 500), bad);
+	json_t *tracks = ASK(&l, tfp_trace_tracks_json, "run=run");
+	json_t *host = json_array_get(json_object_get(tracks, "hosts"), 1);
+	assert_true(json_is_string(json_object_get(host, "problem")));
+	assert_part(tracks, "events", "1");
+	json_decref(tracks);
+	bury(&l);
+}
+
+/* ---- pages of very many hits ---- */
+
+static int by_order(const void *a, const void *b)
+{
+	const struct tfp_hit *x = a, *y = b;
+	if (x->start_ps != y->start_ps)
+		return x->start_ps < y->start_ps ? -1 : 1;
+	if (x->track != y->track)
+		return x->track < y->track ? -1 : 1;
+	return x->event < y->event ? -1 : x->event > y->event;
+}
+
+static void test_pages_of_many(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *p = builder_plane(b, 0, "/host:CPU");
+	const uint32_t per_track = 90000;
+	uint64_t random = 88172645463325252u;
+	(void)state;
+	for (int t = 0; t < 3; t++) {
+		struct builder_line *line = builder_line(p, t + 1, "t", 0);
+		for (uint32_t i = 0; i < per_track; i++) {
+			random ^= random << 13;
+			random ^= random >> 7;
+			random ^= random << 17;
+			/* Most at one moment; the others here and there. */
+			builder_event(line, random % 5 ? "yes" : "no",
+				      random % 10 < 7 ? 123456 : (int64_t)(random >> 20) % 1000000,
+				      0);
+		}
+	}
+	struct lived l = live(b, NULL);
+	struct tfp_trace trace;
+	struct tfp_error err;
+	struct tfp_query none = {0};
+	struct tfp_trace_track *tracks;
+	size_t count;
+	assert_int_equal(tfp_trace_open(&l.session, &trace, &err), TFP_OK);
+	assert_int_equal(tfp_trace_tracks(&trace, &none, 100, &tracks, &count, &err), TFP_OK);
+	assert_int_equal(count, 3);
+	struct tfp_hit_track list[3];
+	struct tfp_hit *all = calloc((size_t)3 * per_track, sizeof(*all)), page[500];
+	const struct tfp_plane *plane = tracks[0].track->plane;
+	uint8_t wanted[3] = {0};
+	size_t total = 0;
+	for (size_t m = 0; m < plane->event_meta_count; m++)
+		wanted[m] = tfp_str_equal(plane->event_metas[m].name, "yes");
+	for (uint32_t t = 0; t < 3; t++) {
+		list[t] = (struct tfp_hit_track){
+			.track = tracks[t], .from = 0, .to = per_track, .by_meta = wanted};
+		for (uint32_t e = 0; e < per_track; e++) {
+			if (wanted[tracks[t].track->line->meta[e]])
+				all[total++] =
+					(struct tfp_hit){tfp_trace_start_ps(&tracks[t], e), t, e};
+		}
+	}
+	qsort(all, total, sizeof(*all), by_order);
+	assert_int_equal(tfp_hits_count(list, 3, NULL), total);
+	const uint64_t offsets[] = {0,         1,      499,      1000,      total / 10,
+				    total / 3, 100000, 131072,   total / 2, total - 7,
+				    total - 1, total,  total + 5};
+	for (size_t i = 0; i < COUNT(offsets); i++) {
+		size_t found, expected = offsets[i] < total ? total - offsets[i] : 0;
+		expected = expected > COUNT(page) ? COUNT(page) : expected;
+		assert_int_equal(
+			tfp_hits_page(list, 3, offsets[i], COUNT(page), NULL, page, &found, &err),
+			TFP_OK);
+		assert_int_equal(found, expected);
+		for (size_t k = 0; k < found; k++) {
+			assert_int_equal(page[k].start_ps, all[offsets[i] + k].start_ps);
+			assert_int_equal(page[k].track, all[offsets[i] + k].track);
+			assert_int_equal(page[k].event, all[offsets[i] + k].event);
+		}
+	}
+	free(all);
+	tfp_free(tracks);
+	tfp_trace_release(&trace);
+	bury(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tracks),
+		cmocka_unit_test(test_tiles),
+		cmocka_unit_test(test_event),
+		cmocka_unit_test(test_neighbours),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_aggregate),
+		cmocka_unit_test(test_hosts_are_aligned),
+		cmocka_unit_test(test_hosts_that_do_not_say_when),
+		cmocka_unit_test(test_a_host_that_cannot_be_read),
+		cmocka_unit_test(test_pages_of_many),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

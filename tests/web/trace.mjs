@@ -1,0 +1,633 @@
+// The trace viewer in a browser, with a made-up trace: node tests/web/trace.mjs DIR [PATTERN]
+// DIR holds the built page; trace_mock.mjs gives the answers.
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { serve } from './trace_mock.mjs';
+
+if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
+  console.log('1..0 # SKIP there is no Chromium; CHROMIUM names one');
+  process.exit(0);
+}
+const asked = [];
+/** When, and whether, the server has found the steps of a raw capture. */
+let found = async () => true;
+const { url: root, close: stop } = await serve(process.argv[2], 0, (url) => asked.push(url), () => found());
+const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await launch();
+const tap = new Tap(process.argv[3]);
+const complaints = [];
+const foreign = new Set();
+
+const RUN = 'resnet50/2026_11_20_09_14_02';
+const place = (more = '', run = RUN) => `#/trace_viewer?run=${run}${more}`;
+/** A stretch in which boxes are wide: step 122. */
+const NEAR = '&from=20000000&to=24000000';
+/** The first kernel in it begins at 20.7 ms on the first track and lasts 212 µs. */
+const KERNEL = '0.0.528';
+
+async function open(hash, { theme = 'light', width = 1440, height = 900, gl = false, touch = false, forced = false } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce', hasTouch: touch, forcedColors: forced ? 'active' : 'none' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  // Without a graphics card the page draws on a 2D canvas; a browser that does not say so is drawn for by WebGL.
+  if (gl) {
+    await page.addInitScript(() => {
+      const get = WebGL2RenderingContext.prototype.getExtension;
+      WebGL2RenderingContext.prototype.getExtension = function extension(name) { return name === 'WEBGL_debug_renderer_info' ? null : get.call(this, name); };
+    });
+  }
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (!['blob:', 'data:'].includes(url.protocol) && !request.url().startsWith(root)) foreign.add(url.href);
+  });
+  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !message.text().includes('GL Driver Message')) complaints.push(`${page.url()}: ${message.text()}`);
+  });
+  await page.goto(root + hash);
+  await settled(page);
+  return page;
+}
+
+async function settled(page) {
+  await page.waitForSelector('.trace-tally:not(:empty), .state, .trace-list table');
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null && !(document.querySelector('.trace-tally')?.textContent ?? '').includes('loading'));
+  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+}
+
+const using = async (hash, options, body) => {
+  const page = await open(hash, options);
+  try {
+    await body(page);
+  } finally {
+    await page.context().close();
+  }
+};
+
+const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
+const param = (page, key, test) => page.waitForFunction(([name, wanted]) => {
+  const value = new URLSearchParams(location.hash.split('?')[1]).get(name);
+  return wanted === null ? value === null : wanted === undefined ? value !== null : value === wanted;
+}, [key, test]);
+const live = (page, text) => page.waitForFunction((wanted) => (document.querySelector('.trace-live')?.textContent ?? '').includes(wanted), text);
+
+/** Where a time on the y-th pixel of the tracks is in the window. */
+async function at(page, ms, y) {
+  const box = await page.locator('.trace-area').boundingBox();
+  const { from, to } = params(page);
+  return { x: box.x + ((ms * 1e6 - Number(from)) / (Number(to) - Number(from))) * box.width, y: box.y + y };
+}
+const FIRST_TRACK = 26 + 4 + 8;
+
+/** Colours of a canvas at a point of the window, as [r, g, b]. */
+const colourAt = async (page, { x, y }) => {
+  const shot = (await page.screenshot({ clip: { x: Math.round(x), y: Math.round(y), width: 1, height: 1 } })).toString('base64');
+  return page.evaluate(async (data) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${data}`;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.getContext('2d').drawImage(image, 0, 0);
+    return [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  }, shot);
+};
+
+async function axe(page, what) {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
+}
+
+for (const gl of [true, false]) {
+  const kind = gl ? 'WebGL' : 'canvas';
+  await tap.test(`${kind}: boxes are where their times are, in their category's colour`, () => using(place(NEAR), { gl }, async (page) => {
+    equal(await colourAt(page, await at(page, 20.85, FIRST_TRACK + 6)), [0x4c, 0x76, 0x5c], 'kernel');
+    equal(await colourAt(page, await at(page, 20.3, FIRST_TRACK + 6)), [255, 255, 255], 'nothing');
+    equal(await colourAt(page, await at(page, 22.2, FIRST_TRACK + 26)), [0xb9, 0x43, 0x16], 'copy');
+  }));
+  await tap.test(`${kind}: a click chooses an event; details, link and line say what it is`, () => using(place(NEAR), { gl }, async (page) => {
+    const { x, y } = await at(page, 20.8, FIRST_TRACK);
+    await page.mouse.click(x, y);
+    await param(page, 'sel', KERNEL);
+    await live(page, 'volta_scudnn_winograd_128x128_ldg1_ldg4_relu, ');
+    await live(page, 'Stream #13(Compute), step 122');
+    const text = await page.textContent('.trace-detail');
+    for (const part of ['20.70 ms', 'Device compute', '256,1,1', 'Launched by', 'cuLaunchKernel', '<img src=x']) assert(text.includes(part), `${part} is missing: ${text}`);
+    assert(await page.evaluate(() => window.hit === undefined), 'a name became markup');
+    equal(await page.getAttribute('.trace-extra a:text-is("Kernel stats")', 'href'), `#/kernel_stats?run=${RUN}&f.kernel==volta_scudnn_winograd_128x128_ldg1_ldg4_relu`);
+    await page.keyboard.press('Escape');
+    await param(page, 'sel', null);
+    await page.waitForSelector('.trace-detail', { state: 'hidden' });
+  }));
+}
+
+await tap.test('a merged stretch says how many it is and a click looks closer', () => using(place(), {}, async (page) => {
+  const box = await page.locator('.trace-area').boundingBox();
+  let x = box.x + 30;
+  for (; x < box.x + 400; x += 2) {
+    await page.mouse.move(x, box.y + FIRST_TRACK);
+    if ((await page.textContent('.trace-tip')).includes(' events')) break;
+  }
+  const tip = await page.textContent('.trace-tip');
+  assert(/^\d+ events.*% busy; longest: .*Click to zoom in/.test(tip), tip);
+  await page.mouse.click(x, box.y + FIRST_TRACK);
+  await param(page, 'from');
+  equal(params(page).sel, undefined);
+}));
+
+await tap.test('the footer counts what is drawn and what there is', () => using(place(), {}, async (page) => {
+  const text = await page.textContent('.trace-tally');
+  const [, boxes, events, total] = /^([\d,]+) drawn for ([\d,]+) in sight of ([\d,]+) events at [\d.]+ µs\/px · hatched/.exec(text) ?? [];
+  const number = (part) => Number(part.replace(/,/g, ''));
+  // The 400 values of the counter are no boxes.
+  equal(number(total) - 400, number(events), text);
+  assert(number(boxes) < number(events) && number(boxes) > 500, text);
+}));
+
+await tap.test('links lead along flows, by button and by key', () => using(place(`${NEAR}&sel=${KERNEL}`), {}, async (page) => {
+  await live(page, 'volta');
+  await page.keyboard.press('[');
+  await live(page, 'cuLaunchKernel, 30.00 µs, tf_Compute/202');
+  await page.keyboard.press(']');
+  await live(page, 'volta');
+  await page.click('.trace-extra .linklike:text-is("cuLaunchKernel")');
+  await live(page, 'cuLaunchKernel');
+}));
+
+await tap.test('arrows go to neighbours, parents and children', () => using(place(NEAR), {}, async (page) => {
+  await page.focus('.trace-area');
+  await page.keyboard.press('ArrowRight');
+  await param(page, 'sel');
+  const first = params(page).sel;
+  await page.keyboard.press('ArrowRight');
+  await page.waitForFunction((id) => !location.hash.includes(`sel=${id}`), first);
+  await page.keyboard.press('ArrowLeft');
+  await param(page, 'sel', first);
+  await page.keyboard.press('ArrowDown');
+  await live(page, 'MemcpyH2D');
+  const python = asked.length;
+  await page.evaluate(() => { location.hash = location.hash.replace(/sel=[\d.]+/, 'sel=0.4.16'); });
+  await live(page, 'train, 9.50 ms, python3');
+  assert(asked.length > python);
+  await page.keyboard.press('ArrowDown');
+  await live(page, '__inference_train_function_5821');
+  await page.keyboard.press('ArrowDown');
+  await live(page, 'FunctionRun');
+  await page.keyboard.press('ArrowUp');
+  await live(page, '__inference');
+  await page.keyboard.press('.');
+  await live(page, 'step 123');
+  await page.keyboard.press(',');
+  await live(page, 'step 122');
+  await page.keyboard.press('Enter');
+  equal(await page.evaluate(() => document.activeElement.closest('.trace-detail') !== null), true);
+}));
+
+await tap.test('W, A, S, D by their place; +, -, 0; f centres, twice fits', () => using(place(NEAR), {}, async (page) => {
+  const view = () => page.evaluate(() => ['from', 'to'].map((key) => Number(new URLSearchParams(location.hash.split('?')[1]).get(key))));
+  const changes = async (act) => {
+    const before = await view();
+    await act();
+    await page.waitForFunction(([from, to]) => {
+      const now = new URLSearchParams(location.hash.split('?')[1]);
+      return Number(now.get('from')) !== from || Number(now.get('to')) !== to;
+    }, before);
+    await page.waitForTimeout(500);
+    return [before, await view()];
+  };
+  let [a, b] = await changes(() => page.keyboard.press('w'));
+  assert(b[1] - b[0] < a[1] - a[0], 'w does not zoom in');
+  [a, b] = await changes(() => page.keyboard.press('s'));
+  assert(b[1] - b[0] > a[1] - a[0], 's does not zoom out');
+  [a, b] = await changes(() => page.keyboard.press('d'));
+  assert(b[0] > a[0] && Math.abs((b[1] - b[0]) / (a[1] - a[0]) - 1) < 0.01, 'd does not move right');
+  [a, b] = await changes(() => page.keyboard.press('a'));
+  assert(b[0] < a[0], 'a does not move left');
+  // A French keyboard has the letter z where others have w.
+  [a, b] = await changes(() => page.evaluate(() => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'z', code: 'KeyW', bubbles: true, cancelable: true }))));
+  assert(b[1] - b[0] < a[1] - a[0], 'the place of w does not zoom in');
+  await page.evaluate(() => document.dispatchEvent(new KeyboardEvent('keyup', { key: 'z', code: 'KeyW' })));
+  [a, b] = await changes(() => page.keyboard.press('+'));
+  assert(b[1] - b[0] < a[1] - a[0], '+ does not zoom in');
+  await page.keyboard.press('0');
+  await param(page, 'from', null);
+  await page.evaluate((id) => { location.hash += `&sel=${id}`; }, KERNEL);
+  await live(page, 'volta');
+  await page.waitForTimeout(300);
+  await page.keyboard.press('f');
+  await page.keyboard.press('f');
+  await page.waitForFunction(() => {
+    const to = Number(new URLSearchParams(location.hash.split('?')[1]).get('to'));
+    return to > 0 && to < 21_200_000;
+  });
+  const [from, to] = await view();
+  assert(from < 20_700_000 && to > 20_912_000 && to - from < 600_000, `${from} to ${to}`);
+}));
+
+await tap.test('dragging chooses an area with its table; the address holds it; r makes one of the selection', () => using(place(NEAR), {}, async (page) => {
+  const [from, to] = [await at(page, 20.6, FIRST_TRACK - 4), await at(page, 21.6, FIRST_TRACK + 30)];
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  await page.mouse.move(to.x, to.y, { steps: 5 });
+  await page.mouse.up();
+  await param(page, 'sel');
+  const { sel } = params(page);
+  const [, start, end, tracks] = /^area:([\d.]+)-([\d.]+):(.*)$/.exec(sel) ?? [];
+  assert(Math.abs(Number(start) - 20.6e6) < 1e4 && Math.abs(Number(end) - 21.6e6) < 1e4, sel);
+  equal(tracks, '0.0,0.1');
+  await page.waitForSelector('.trace-drawer .tabulator-row');
+  const cells = (id) => page.$$eval(`.trace-drawer .tabulator-cell[tabulator-field="${id}"]`, (list) => list.map((cell) => cell.textContent));
+  const shown = await cells('name');
+  assert(shown.includes('MemcpyH2D') && shown.includes('Relu'), shown.join());
+  // The copy begins before the area and ends after it: it counts with the length of the area.
+  equal((await cells('share'))[shown.indexOf('MemcpyH2D')], '100.0 %');
+  await page.click('.trace-drawer .sort:has-text("Count")');
+  await param(page, 'a.sort', '-count');
+  const other = await open(new URL(page.url()).hash);
+  await other.waitForSelector('.trace-drawer .tabulator-row');
+  equal(await other.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)), await page.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)));
+  await other.context().close();
+  await page.click('[aria-label="Let go of the area"]');
+  await param(page, 'sel', null);
+  await page.evaluate((id) => { location.hash += `&sel=${id}`; }, KERNEL);
+  await live(page, 'volta');
+  await page.keyboard.press('r');
+  await page.waitForFunction(() => location.hash.includes('sel=area:20700000-20'));
+}));
+
+await tap.test('search counts the whole trace and goes from hit to hit', () => using(place(), {}, async (page) => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('iteratorgetnext');
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent === '120 events on 1 track');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent === '1 of 120 events on 1 track');
+  await live(page, 'IteratorGetNext');
+  const first = params(page).sel;
+  await page.keyboard.press('Enter');
+  await page.waitForFunction((id) => !location.hash.includes(`sel=${id}&`) && location.hash.includes('sel='), first);
+  await page.keyboard.press('Shift+Enter');
+  await param(page, 'sel', first);
+  await page.keyboard.press('Shift+Enter');
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent.startsWith('120 of 120'));
+  await page.click('.trace-search [aria-label="Next event found"]');
+  await param(page, 'sel', first);
+  await page.fill('.find input', '^train$');
+  await page.click('.regex');
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent.startsWith('20 events'));
+  await page.fill('.find input', '(');
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent.startsWith('not a regular expression'));
+  complaints.length = 0;
+  await page.click('.trace-search button:has-text("Clear")');
+  await param(page, 'q', null);
+}));
+
+await tap.test('arguments can be searched', () => using(place('&q=19300000&in=args'), {}, async (page) => {
+  await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent === '40 events on 1 track');
+}));
+
+await tap.test('n and p go through steps, a link to a step shows it', () => using(place('&step=train 125'), {}, async (page) => {
+  await page.keyboard.press('n');
+  await param(page, 'step', '126');
+  await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > 59e6);
+  await page.keyboard.press('p');
+  await param(page, 'step', '125');
+}));
+
+await tap.test('tracks fold, pin, hide, move and filter; the address remembers', () => using(place(), {}, async (page) => {
+  const names = () => page.$$eval('.trace-row', (rows) => rows.map((row) => ({ name: row.querySelector('.trace-name').textContent, y: row.getBoundingClientRect().top })).sort((a, b) => a.y - b.y).map((row) => row.name));
+  const drawn = async (wanted) => {
+    await page.waitForFunction((list) => JSON.stringify([...document.querySelectorAll('.trace-row')].map((row) => ({ name: row.querySelector('.trace-name').textContent, y: row.getBoundingClientRect().top })).sort((a, b) => a.y - b.y).map((row) => row.name)) === list, JSON.stringify(wanted)).catch(async () => equal(await names(), wanted));
+  };
+  const device = ['Stream #13(Compute)', 'Stream #14(MemcpyH2D)', 'Framework Ops', 'GPU memory'];
+  const host = ['python3', 'tf_Compute/202'];
+  await drawn(['/device:GPU:0', ...device, '/host:CPU', ...host]);
+  await page.click('.trace-fold:has-text("/device:GPU:0")');
+  await drawn(['/device:GPU:0', '/host:CPU', ...host]);
+  await param(page, 'fold', 'p0.1');
+  await page.click('.trace-fold:has-text("/device:GPU:0")');
+  await page.hover('.trace-row:has-text("tf_Compute/202")');
+  await page.click('[aria-label="Pin tf_Compute/202 to the top"]');
+  await drawn(['tf_Compute/202', '/device:GPU:0', ...device, '/host:CPU', 'python3']);
+  equal(params(page).pin, '0.5');
+  const menu = async (row, item) => {
+    await page.hover(`.trace-row:has-text("${row}")`);
+    await page.click(`.trace-row:has-text("${row}") .trace-more`);
+    await page.click(`.menu-item:text-is("${item}")`);
+  };
+  await menu('Framework Ops', 'Hide this track');
+  await drawn(['tf_Compute/202', '/device:GPU:0', ...device.filter((name) => name !== 'Framework Ops'), '/host:CPU', 'python3']);
+  await menu('/host:CPU', 'Move up');
+  await drawn(['tf_Compute/202', '/host:CPU', 'python3', '/device:GPU:0', ...device.filter((name) => name !== 'Framework Ops')]);
+  const other = await open(new URL(page.url()).hash);
+  equal(await other.$$eval('.trace-row', (rows) => rows.map((row) => ({ name: row.querySelector('.trace-name').textContent, y: row.getBoundingClientRect().top })).sort((a, b) => a.y - b.y).map((row) => row.name)), await names());
+  await other.context().close();
+  await page.fill('.trace-filter', 'python');
+  await drawn(['/host:CPU', 'python3']);
+  await page.fill('.trace-filter', '');
+  await page.click('.menu > button:text-is("Tracks")');
+  await page.click('.menu-item:has-text("Show what is hidden")');
+  await param(page, 'hide', null);
+}));
+
+await tap.test('wheel pans and zooms; middle button and Shift pan', () => using(place(NEAR), {}, async (page) => {
+  const { x, y } = await at(page, 22, 300);
+  await page.mouse.move(x, y);
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -100);
+  await page.keyboard.up('Control');
+  await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > 20_100_000);
+  const { from, to } = params(page);
+  assert(Math.abs((22e6 - from) / (to - from) - 0.5) < 0.02, 'the time under the pointer moved');
+  await page.mouse.wheel(200, 0);
+  await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > Number(before) + 1000, from);
+  await page.waitForTimeout(400);
+  const moved = params(page).from;
+  await page.keyboard.down('Shift');
+  await page.mouse.down();
+  await page.mouse.move(x + 200, y, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.up('Shift');
+  await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) < Number(before), moved);
+  equal(params(page).sel, undefined);
+}));
+
+await tap.test('modes 1 to 4: dragging zooms, pans and measures', () => using(place(NEAR), {}, async (page) => {
+  const drag = async (a, b) => {
+    await page.mouse.move(a.x, a.y);
+    await page.mouse.down();
+    await page.mouse.move(b.x, b.y, { steps: 4 });
+    await page.mouse.up();
+  };
+  await page.keyboard.press('4');
+  // The kernel lasts from 20.7 ms on; both ends are near its edges and hold on to them.
+  const [a, b] = [await at(page, 20.702, FIRST_TRACK), await at(page, 20.91, FIRST_TRACK)];
+  await drag(a, b);
+  await param(page, 'measure');
+  assert(params(page).measure.startsWith('20700000-209'), params(page).measure);
+  await page.keyboard.press('Escape');
+  await param(page, 'measure', null);
+  await page.keyboard.press('3');
+  await drag(await at(page, 21, 60), await at(page, 22, 60));
+  await page.waitForFunction(() => Math.abs(Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) - 21e6) < 2e4);
+  await page.keyboard.press('2');
+  await drag(await at(page, 21.5, 60), await at(page, 21.9, 60));
+  await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) < 20.8e6);
+  equal(await page.isChecked('.segmented input[value=pan]'), true);
+}));
+
+await tap.test('marks are set, named, linked and removed', () => using(place(`${NEAR}&sel=${KERNEL}`), {}, async (page) => {
+  await live(page, 'volta');
+  await page.keyboard.press('m');
+  await param(page, 'mark', '20700000');
+  await page.click('.menu > button:text-is("Marks")');
+  await page.fill('.trace-mark input', 'first, kernel');
+  await page.keyboard.press('Tab');
+  await param(page, 'mark', '20700000~first%2C kernel');
+  await page.click('.trace-mark [aria-label^="Remove the mark"]');
+  await param(page, 'mark', null);
+}));
+
+await tap.test('list view: a real table of the visible range, from the keyboard', () => using(place(NEAR), {}, async (page) => {
+  await page.keyboard.press('v');
+  await page.waitForSelector('.trace-list tbody tr');
+  equal(await page.$$eval('.trace-list thead th', (heads) => heads.map((head) => head.textContent)), ['Name', 'Start', 'Duration', 'Track', 'Depth']);
+  assert(/^1 to \d+ of \d+ events between 20.00 ms and 24.00 ms/.test(await page.textContent('.trace-list p [role=status]')));
+  await page.focus('.trace-list tbody button >> nth=0');
+  await page.keyboard.press('Enter');
+  await live(page, 'train');
+  equal(await page.getAttribute('.trace-list tbody button >> nth=0', 'aria-pressed'), 'true');
+  await page.keyboard.press('v');
+  await page.waitForSelector('.trace-list', { state: 'hidden' });
+}));
+
+await tap.test('everything in the address comes back', () => using(place(`${NEAR}&pin=0.1&hide=0.2&fold=0.5&color=name&flow=off&sel=${KERNEL}&q=Relu&mark=21000000~here&min=1000&track=str`), {}, async (page) => {
+  const text = (one) => one.evaluate(() => document.querySelector('.slot').innerText.replace(/\d[\d,]* drawn for.*/, ''));
+  await live(page, 'volta');
+  await page.waitForFunction(() => /events/.test(document.querySelector('.trace-search-status').textContent));
+  await page.waitForSelector('.trace-detail .slowest, .trace-detail .facts >> nth=0');
+  const shown = await text(page);
+  const other = await open(new URL(page.url()).hash);
+  await live(other, 'volta');
+  await other.waitForFunction(() => /events/.test(document.querySelector('.trace-search-status').textContent));
+  await other.waitForFunction((wanted) => document.querySelector('.slot').innerText.replace(/\d[\d,]* drawn for.*/, '') === wanted, shown).catch(async () => equal(await text(other), shown));
+  assert(shown.includes('Colour: name'), 'the colour was forgotten');
+  equal(params(other), params(page));
+  await other.context().close();
+}));
+
+await tap.test('going back undoes a choice and a jump', () => using(place(NEAR), {}, async (page) => {
+  const { x, y } = await at(page, 20.8, FIRST_TRACK);
+  await page.mouse.click(x, y);
+  await param(page, 'sel', KERNEL);
+  await page.goBack();
+  await param(page, 'sel', null);
+  await page.waitForSelector('.trace-detail', { state: 'hidden' });
+}));
+
+await tap.test('several hosts, one without a begin: all are shown, and it is said', () => using(place('', 'two/hosts'), {}, async (page) => {
+  assert((await page.textContent('.verdict')).includes('worker1 does not say when its profile began'));
+  equal(await page.$$eval('.trace-row.process .trace-name', (rows) => rows.map((row) => row.textContent)), ['worker0 /device:GPU:0', 'worker0 /host:CPU', 'worker1 /device:GPU:0', 'worker1 /host:CPU']);
+}));
+
+await tap.test('nothing recorded says so', () => using(place('', 'empty/none'), {}, async (page) => {
+  assert((await page.textContent('.state')).includes('No events were recorded'));
+}));
+
+await tap.test('a part that cannot be loaded is told and tried again', async () => {
+  const page = await open(place());
+  let broken = true;
+  await page.route('**/trace_viewer/tiles?*', (route) => (broken ? route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'the disk is gone' } } }) : route.continue()));
+  await page.evaluate(() => { location.hash += '&from=30000000&to=30100000'; });
+  await page.waitForSelector('.slow[role=alert]:has-text("the disk is gone")', { timeout: 20_000 });
+  broken = false;
+  await page.click('.slow[role=alert] button');
+  await page.waitForSelector('.slow[role=alert]', { state: 'hidden' });
+  complaints.length = 0;
+  await page.context().close();
+});
+
+await tap.test('ten million events: few requests, nothing for each event in the document', () => using(place('', 'big/ten-million'), { gl: true }, async (page) => {
+  assert(/of 9,999,968 events/.test(await page.textContent('.trace-tally')));
+  assert(await page.evaluate(() => document.querySelectorAll('*').length) < 1200, 'too many elements');
+}));
+
+await tap.test('touch: one finger pans, two zoom', () => using(place(NEAR), { touch: true, width: 390, height: 800 }, async (page) => {
+  const session = await page.context().newCDPSession(page);
+  const box = await page.locator('.trace-area').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + 100];
+  const send = (type, points) => session.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([px, py], id) => ({ x: px, y: py, id })) });
+  const span = () => page.evaluate(() => ['from', 'to'].map((key) => Number(new URLSearchParams(location.hash.split('?')[1]).get(key))));
+  await send('touchStart', [[x - 20, y], [x + 20, y]]);
+  for (let i = 1; i <= 5; i += 1) await send('touchMove', [[x - 20 - 10 * i, y], [x + 20 + 10 * i, y]]);
+  await send('touchEnd', []);
+  await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > 20_100_000);
+  await page.waitForTimeout(400);
+  const [from, to] = await span();
+  assert(to - from < 3e6, `${to - from}`);
+  await send('touchStart', [[x, y]]);
+  for (let i = 1; i <= 5; i += 1) await send('touchMove', [[x + 12 * i, y]]);
+  await send('touchEnd', []);
+  await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) < before, from);
+}));
+
+await tap.test('320 pixels: the page does not scroll sideways', () => using(place(`${NEAR}&sel=${KERNEL}`), { width: 320, height: 640 }, async (page) => {
+  await live(page, 'volta');
+  equal(await page.evaluate(() => document.documentElement.scrollWidth <= 320), true);
+}));
+
+await tap.test('colours of the system are taken where they are forced', () => using(place(NEAR), { forced: true }, async (page) => {
+  const colour = await colourAt(page, await at(page, 20.3, FIRST_TRACK + 6));
+  const wanted = await page.evaluate(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    probe.style.color = 'Canvas';
+    return getComputedStyle(probe).color.match(/\d+/g).slice(0, 3).map(Number);
+  });
+  equal(colour, wanted);
+}));
+
+await tap.test('the page has a skeleton until its code is there, and says when that does not come', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  let release;
+  const held = new Promise((done) => { release = done; });
+  let broken = false;
+  await page.route('**/trace_viewer_*.js', async (route) => {
+    await held;
+    await (broken ? route.abort() : route.continue());
+  });
+  await page.goto(root + place(NEAR));
+  await page.waitForSelector('[aria-busy=true] .skeleton');
+  equal(await page.textContent('h1'), 'Trace viewer');
+  release();
+  await settled(page);
+  equal(await page.locator('h1').count(), 1);
+  broken = true;
+  await page.goto('about:blank');
+  await page.goto(root + place(NEAR));
+  await page.waitForSelector('.state.failed');
+  assert((await page.textContent('.state.failed')).includes('could not be fetched'));
+  // The server does not answer: the page stays and says so again.
+  let reached = 0;
+  await page.route(root, (route) => { reached += 1; return route.abort(); });
+  await page.click('.state.failed button:text-is("Try again")');
+  await page.waitForSelector('.state.failed');
+  while (reached === 0) await page.waitForTimeout(20);
+  await page.unroute(root);
+  await page.waitForSelector('.state.failed');
+  broken = false;
+  await page.click('.state.failed button:text-is("Try again")');
+  await settled(page);
+  equal(params(page)['from'], '20000000');
+  await context.close();
+});
+
+const ofTrace = (what) => asked.filter((url) => url.pathname === `/trace_viewer/${what}` && url.searchParams.get('run') === 'raw/steps').map((url) => url.searchParams.get('derived'));
+await tap.test('a raw capture is shown at once; steps and derived lines come later and nothing else moves', async () => {
+  let tell;
+  found = () => new Promise((done) => { tell = done; });
+  await using(place(`${NEAR}&sel=${KERNEL}&pin=0.1`, 'raw/steps'), { height: 700 }, async (page) => {
+    await live(page, 'volta');
+    await page.waitForSelector('.trace-finding:visible');
+    equal(await page.textContent('.trace-finding'), 'finding steps and derived lines…');
+    const names = () => page.textContent('.trace-frame');
+    assert(!(await names()).includes('Framework Ops'), 'a derived line is there already');
+    equal(ofTrace('tracks'), ['0', null]);
+    assert(ofTrace('tiles').length > 0 && ofTrace('tiles').every((derived) => derived === '0'), 'tiles wait for derived lines');
+    // Scrolled down: rows that come above must not push away what is looked at.
+    await page.locator('.trace-body').evaluate((body) => { body.scrollTop = 1e6; });
+    await settled(page);
+    const bottom = page.locator('.trace-frame').getByText('tf_Compute/202', { exact: true });
+    const before = (await bottom.boundingBox())?.y;
+    const address = page.url();
+    const head = (await page.locator('.trace-body').boundingBox())?.y;
+    const tiles = ofTrace('tiles').length;
+    const places = asked.filter((url) => url.pathname === '/trace_viewer/tiles').map((url) => `${url.searchParams.get('tracks')}/${url.searchParams.get('level')}/${url.searchParams.get('tile')}`);
+    tell(true);
+    await page.waitForSelector('.trace-finding', { state: 'hidden' });
+    await settled(page);
+    equal((await bottom.boundingBox())?.y, before, 'rows moved');
+    assert((await page.locator('.trace-body').boundingBox())?.y > head, 'there is no line of steps');
+    equal(page.url(), address);
+    assert((await page.textContent('.trace-live')).includes('volta'), 'the selection is lost');
+    await page.locator('.trace-body').evaluate((body) => { body.scrollTop = 0; });
+    await page.waitForFunction(() => document.querySelector('.trace-frame').textContent.includes('Framework Ops'));
+    assert((await names()).includes('4 lines'), 'the process counts its tracks as before');
+    await settled(page);
+    const later = asked.filter((url) => url.pathname === '/trace_viewer/tiles' && url.searchParams.get('run') === 'raw/steps').slice(tiles);
+    assert(later.length > 0 && later.every((url) => !url.searchParams.has('derived')), 'tiles are still asked for without derived lines');
+    assert(!later.some((url) => places.includes(`${url.searchParams.get('tracks')}/${url.searchParams.get('level')}/${url.searchParams.get('tile')}`)), 'a tile was asked for twice');
+    equal(ofTrace('tracks'), ['0', null]);
+    await page.keyboard.press('n');
+    await param(page, 'step');
+  });
+});
+await tap.test('a step in the address is gone to once it is known; a failure says so and can be tried again', async () => {
+  let tell;
+  found = () => new Promise((done) => { tell = done; });
+  await using(place('&step=125', 'raw/steps'), {}, async (page) => {
+    equal((await page.textContent('.trace-tally')).includes('in sight'), true);
+    const scale = async () => /at (.*?)\/px/.exec(await page.textContent('.trace-tally'))[1];
+    const wholeScale = await scale();
+    tell(false);
+    await page.waitForSelector('.trace-finding button');
+    assert((await page.textContent('.trace-finding')).includes('the steps are lost'));
+    await page.click('.trace-finding button');
+    await page.waitForFunction(() => document.querySelector('.trace-finding').textContent.startsWith('finding'));
+    tell(true);
+    await page.waitForSelector('.trace-finding', { state: 'hidden' });
+    await settled(page);
+    await page.waitForTimeout(300);
+    await settled(page);
+    assert((await scale()) !== wholeScale, 'the view stays on the whole trace');
+    equal(params(page)['step'], '125');
+  });
+  complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('400')));
+  found = async () => true;
+});
+await tap.test('a capture that is complete is asked for once', async () => {
+  const before = asked.length;
+  await using(place(NEAR), {}, async (page) => {
+    await settled(page);
+    const mine = asked.slice(before);
+    equal(mine.filter((url) => url.pathname === '/trace_viewer/tracks').length, 1);
+    assert(mine.some((url) => url.pathname === '/trace_viewer/tiles') && mine.every((url) => url.pathname !== '/trace_viewer/tiles' || !url.searchParams.has('derived')), 'tiles');
+    equal(await page.isVisible('.trace-finding'), false);
+  });
+});
+
+await tap.test('help lists the keys of the timeline', () => using(place(), {}, async (page) => {
+  await page.keyboard.press('?');
+  const text = await page.textContent('dialog');
+  for (const part of ['On the timeline', 'Zoom in', 'Set or remove a mark', 'With the timeline in focus', 'Follow the link to what it leads to']) assert(text.includes(part), `${part} is missing`);
+}));
+
+for (const theme of ['light', 'dark']) {
+  await tap.test(`accessible: timeline, search and details, ${theme}`, () => using(place(`${NEAR}&sel=${KERNEL}&q=relu&pin=0.1`), { theme }, async (page) => {
+    await live(page, 'volta');
+    await axe(page, 'event');
+  }));
+  await tap.test(`accessible: area, list, menus, ${theme}`, () => using(place(`${NEAR}&sel=area:20600000-21600000&view=list`), { theme }, async (page) => {
+    await page.waitForSelector('.trace-drawer .tabulator-row');
+    await page.waitForSelector('.trace-list tbody tr');
+    await axe(page, 'list');
+    for (const name of ['Tracks', 'Marks', 'Export']) {
+      await page.click(`.menu > button:text-is("${name}")`);
+      await axe(page, name);
+      await page.keyboard.press('Escape');
+    }
+    await page.click('.menu > button:has-text("Colour: category")');
+    await axe(page, 'Colour');
+  }));
+}
+
+await tap.test('nothing was asked of another origin, and the browser had nothing to complain of', () => {
+  equal([...foreign], []);
+  equal(complaints, []);
+});
+
+await browser.close();
+stop();
+tap.end();
