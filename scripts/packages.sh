@@ -38,6 +38,11 @@ node_is_new_enough() {
     have node && node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'
 }
 
+# Debian's is for the system's own python3, whichever comes first otherwise.
+have_grpcio() {
+    python3 -c 'import grpc' || /usr/bin/python3 -c 'import grpc'
+}
+
 missing=()
 
 # need PACKAGE... -- COMMAND...: the packages are missing when the command fails.
@@ -62,8 +67,10 @@ look_for_build_packages() {
     need libprotobuf-c-dev -- have_library libprotobuf-c
     need protobuf-c-compiler -- have protoc-c
     need libjansson-dev -- have_library jansson
+    need libpcre2-dev -- have_library libpcre2-8
     need libzstd-dev -- have_library libzstd
     need zlib1g-dev -- have_library zlib
+    need libcurl4-gnutls-dev -- have_library 'libcurl >= 7.68'
     need nodejs -- node_is_new_enough
     need npm -- have npm
     need ca-certificates -- test -e /etc/ssl/certs/ca-certificates.crt -o ! -e /etc/debian_version
@@ -72,6 +79,8 @@ look_for_build_packages() {
 look_for_test_packages() {
     look_for_build_packages
     need libcmocka-dev -- have_library cmocka
+    need libnghttp2-dev -- have_library libnghttp2
+    need python3-grpcio -- have_grpcio
     need chromium -- test -x "${CHROMIUM:-/usr/bin/chromium}"
     need gcc libc6-dev -- compiles gcc -fsanitize=thread
     need clang libclang-rt-14-dev llvm-14 -- compiles clang -fsanitize=address,undefined
