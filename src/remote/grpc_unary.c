@@ -323,7 +323,8 @@ static void ended(struct tfp_grpc_call *call, CURLcode code)
 	if (refused && begin_anew(call))
 		return;
 	if (refused) {
-		end_as(call, TFP_GRPC_INTERNAL, TFP_GRPC_BY_ANSWER,
+		/* By the method alone, as nothing else was there to be refused. */
+		end_as(call, TFP_GRPC_UNIMPLEMENTED, TFP_GRPC_BY_ANSWER,
 		       "what answers there refused the call at once");
 		return;
 	}

@@ -702,7 +702,10 @@ static enum tfp_status monitor_failed(const struct tfp_target *target,
 	if (r->code == TFP_GRPC_UNIMPLEMENTED) {
 		tfp_fail(err, TFP_NOT_APPLICABLE, "%s: the program cannot be monitored",
 			 target->text);
-		tfp_error_set_hint(err, "only TPU runtimes can; capture a profile instead");
+		tfp_error_set_hint(err, "%s",
+				   r->origin == TFP_GRPC_BY_SERVER
+					   ? "only TPU runtimes can; capture a profile instead"
+					   : hint_for(r));
 		return TFP_NOT_APPLICABLE;
 	}
 	tfp_fail(err, TFP_IO, "%s: %s%s%s", target->text,

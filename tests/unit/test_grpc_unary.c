@@ -244,16 +244,15 @@ static void test_what_is_no_answer(void **state)
 	}
 }
 
-/* Refused before the request is sent: the status, or a word about that, but not a
- * broken connection, which would be asked again. */
+/* Refused before the request is sent: whether libcurl hands the status on or not, it
+ * is the method that is not there, and no broken connection, which would be asked again. */
 static void test_refused_early(void **state)
 {
 	struct tfp_grpc_result r;
 	(void)state;
 	for (int i = 0; i < 20; i++) {
 		call(&(struct fake_config){.behave = "early", .status = 12}, &patient, &r, NULL);
-		if (r.code != TFP_GRPC_UNIMPLEMENTED)
-			assert_non_null(strstr(r.message, "refused the call"));
+		assert_int_equal(r.code, TFP_GRPC_UNIMPLEMENTED);
 	}
 }
 
