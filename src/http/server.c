@@ -4,20 +4,16 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/listen.h"
 #include "http/pipe.h"
 #include "store/pack.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
@@ -40,10 +36,7 @@ struct tfp_http_server {
 	struct tfp_http_app app;
 	uint64_t build;
 	char *prefix;
-	char url[1200];
-	uint16_t port;
-	bool public;
-	int listener; /* -1 when closed */
+	struct tfp_listener listener;
 	/* Apart, so that long work in one does not keep lists waiting. They are
 	 * not the pool that work within an answer uses. */
 	struct tfp_pool *light, *heavy, *waiting, *streams;
@@ -478,114 +471,6 @@ __attribute__((format(printf, 2, 0))) static void log_line(void *context, const 
 	tfp_log_verbose("http: %s", line);
 }
 
-/* ---- listening ---- */
-
-static uint16_t port_of(const struct sockaddr_storage *address)
-{
-	return ntohs(address->ss_family == AF_INET6
-			     ? ((const struct sockaddr_in6 *)address)->sin6_port
-			     : ((const struct sockaddr_in *)address)->sin_port);
-}
-
-static void set_port(struct sockaddr_storage *address, uint16_t port)
-{
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
-	else
-		((struct sockaddr_in *)address)->sin_port = htons(port);
-}
-
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-	if (address->ss_family == AF_INET6) {
-		const struct in6_addr *a = &((const struct sockaddr_in6 *)address)->sin6_addr;
-		return IN6_IS_ADDR_LOOPBACK(a) ||
-		       (IN6_IS_ADDR_V4MAPPED(a) && a->s6_addr[12] == 127);
-	}
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
-	return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-}
-
-/* An address to open in a browser on this machine. */
-static void write_url(struct tfp_http_server *server, const struct sockaddr_storage *address)
-{
-	char host[INET6_ADDRSTRLEN] = "";
-	if (address->ss_family == AF_INET6) {
-		const struct in6_addr *a = &((const struct sockaddr_in6 *)address)->sin6_addr;
-		inet_ntop(AF_INET6, IN6_IS_ADDR_UNSPECIFIED(a) ? &in6addr_loopback : a, host,
-			  sizeof(host));
-	} else {
-		struct in_addr a = ((const struct sockaddr_in *)address)->sin_addr;
-		if (a.s_addr == htonl(INADDR_ANY))
-			a.s_addr = htonl(INADDR_LOOPBACK);
-		inet_ntop(AF_INET, &a, host, sizeof(host));
-	}
-	bool v6 = address->ss_family == AF_INET6;
-	snprintf(server->url, sizeof(server->url), "http://%s%s%s:%u%s/", v6 ? "[" : "", host,
-		 v6 ? "]" : "", server->port, server->prefix);
-}
-
-static int try_listen(const struct sockaddr_storage *address, socklen_t size)
-{
-	const int on = 1, off = 0;
-	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (address->ss_family == AF_INET6)
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, (const struct sockaddr *)address, size) == 0 && listen(fd, SOMAXCONN) == 0)
-		return fd;
-	int error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-static enum tfp_status start_listening(struct tfp_http_server *server,
-				       const struct tfp_http_config *config, struct tfp_error *err)
-{
-	struct addrinfo hints = {
-		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	struct addrinfo *found;
-	struct sockaddr_storage address = {0};
-	int error = getaddrinfo(config->host, NULL, &hints, &found);
-	if (error) {
-		tfp_fail(err, TFP_BAD_QUERY, "cannot listen at \"%s\": %s", config->host,
-			 gai_strerror(error));
-		tfp_error_set_hint(err, "give an address of this machine, such as 127.0.0.1");
-		return TFP_BAD_QUERY;
-	}
-	socklen_t size = found->ai_addrlen;
-	memcpy(&address, found->ai_addr, size);
-	freeaddrinfo(found);
-
-	unsigned tries = config->port ? config->further_ports : 0;
-	for (unsigned i = 0; i <= tries && config->port + i <= UINT16_MAX; i++) {
-		set_port(&address, (uint16_t)(config->port + i));
-		server->listener = try_listen(&address, size);
-		if (server->listener >= 0 || errno != EADDRINUSE)
-			break;
-	}
-	if (server->listener < 0) {
-		error = errno;
-		tfp_fail(err, TFP_IO, "cannot listen at %s, port %u: %s", config->host,
-			 (unsigned)config->port, strerror(error));
-		if (error == EADDRINUSE)
-			tfp_error_set_hint(err, "another program has the port: --port 0 takes a "
-						"free one");
-		else if (error == EACCES)
-			tfp_error_set_hint(err, "ports below 1024 need rights: try --port 6006");
-		return TFP_IO;
-	}
-	if (getsockname(server->listener, (struct sockaddr *)&address, &size) != 0)
-		return tfp_fail(err, TFP_IO, "cannot tell the port: %s", strerror(errno));
-	server->port = port_of(&address);
-	server->public = !is_loopback(&address);
-	write_url(server, &address);
-	return TFP_OK;
-}
-
 enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 				      const struct tfp_http_config *config,
 				      const struct tfp_http_app *app, struct tfp_error *err)
@@ -594,7 +479,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	*out = NULL;
 	if (!server)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
-	server->listener = -1;
+	tfp_listener_init(&server->listener);
 	server->app = *app;
 	server->build = config->build;
 	server->prefix = tfp_strdup(config->url_prefix);
@@ -602,7 +487,8 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	if (!server->prefix)
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
 	if (status == TFP_OK)
-		status = start_listening(server, config, err);
+		status = tfp_listen(&server->listener, config->host, config->port,
+				    config->further_ports, server->prefix, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
 	if (status == TFP_OK)
@@ -618,7 +504,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	const struct MHD_OptionItem options[] = {
 		/* First, so that it is there for what the others complain about. */
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
-		{MHD_OPTION_LISTEN_SOCKET, server->listener, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, server->listener.fd, NULL},
 		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
@@ -640,17 +526,17 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 
 const char *tfp_http_server_url(const struct tfp_http_server *server)
 {
-	return server->url;
+	return server->listener.url;
 }
 
 uint16_t tfp_http_server_port(const struct tfp_http_server *server)
 {
-	return server->port;
+	return server->listener.port;
 }
 
 bool tfp_http_server_is_public(const struct tfp_http_server *server)
 {
-	return server->public;
+	return server->listener.public;
 }
 
 void tfp_http_server_stop(struct tfp_http_server *server)
@@ -658,7 +544,7 @@ void tfp_http_server_stop(struct tfp_http_server *server)
 	/* Its workers may still be about to look at the descriptor: new clients are
 	 * refused, but it is closed only when they have ended. */
 	if (MHD_quiesce_daemon(server->daemon) >= 0)
-		shutdown(server->listener, SHUT_RDWR);
+		shutdown(server->listener.fd, SHUT_RDWR);
 }
 
 bool tfp_http_server_idle(const struct tfp_http_server *server)
@@ -681,8 +567,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	tfp_pool_free(server->waiting);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	if (server->listener >= 0)
-		close(server->listener);
+	tfp_listener_close(&server->listener);
 	tfp_free(server->prefix);
 	tfp_free(server);
 }
