@@ -15,6 +15,7 @@
 #include "analysis/time_span.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <inttypes.h>
@@ -1455,8 +1456,11 @@ static bool make_groups(struct raw *raw, struct tfp_pool *pool)
 {
 	struct list firsts = {0};
 	tfp_pool_for(pool, raw->line_count, read_line, raw);
-	bool ok = !atomic_load(&raw->no_memory) && join_lists(raw) && connect_all(raw) &&
-		  connect_kernels(raw) && find_loops(raw, &firsts) && finish_links(raw);
+	/* When it gives up for want of people, tfp_capture_fact says so. */
+	bool ok = !atomic_load(&raw->no_memory) && !tfp_cancelled() && join_lists(raw) &&
+		  connect_all(raw) && connect_kernels(raw) && find_loops(raw, &firsts) &&
+		  finish_links(raw);
+	ok = ok && !tfp_cancelled();
 	if (ok)
 		ok = firsts.count ? group_loops(raw, &firsts) : group_roots(raw);
 	tfp_free(firsts.items);

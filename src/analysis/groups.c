@@ -2,6 +2,7 @@
 
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -240,6 +241,7 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	struct tfp_groups *groups = tfp_groups_new(capture);
 	if (!groups)
 		return no_memory(err);
+	tfp_progress_stage(TFP_STAGE_GROUPING); /* tfp_capture_fact puts it back */
 	groups->from_file = tfp_capture_is_grouped(capture);
 	enum tfp_status status = groups->from_file ? read_groups(capture, pool, groups, err)
 						   : tfp_group_raw(capture, pool, groups, err);

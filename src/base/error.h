@@ -24,6 +24,8 @@ enum tfp_status {
 	TFP_NOT_APPLICABLE, /* the tool has nothing to show for this capture */
 	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
 	TFP_BUSY,           /* later, perhaps */
+	TFP_TOO_MANY,       /* more of it at a time than is taken on */
+	TFP_CANCELLED,      /* nobody wants it any more */
 	TFP_IO,             /* the operating system said no */
 	TFP_TOO_LARGE,      /* over a limit of ours */
 	TFP_INTERNAL,       /* a defect of ours */

@@ -1,6 +1,7 @@
 #include "base/pool.h"
 
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -130,6 +131,7 @@ struct loop {
 	unsigned references;
 	void (*task)(void *context, size_t i);
 	void *context;
+	struct tfp_progress *progress; /* the caller's; gone when nothing is left to do */
 };
 
 static void loop_run(struct loop *loop)
@@ -164,7 +166,9 @@ static void loop_unref(struct loop *loop)
 static void loop_help(void *context)
 {
 	struct loop *loop = context;
+	struct tfp_progress *before = tfp_progress_enter(loop->progress);
 	loop_run(loop);
+	tfp_progress_enter(before);
 	loop_unref(loop);
 }
 
@@ -187,6 +191,7 @@ void tfp_pool_for(struct tfp_pool *pool, size_t count, void (*task)(void *contex
 	loop->count = count;
 	loop->task = task;
 	loop->context = context;
+	loop->progress = tfp_progress_current();
 	loop->references = 1;
 	for (size_t i = 0; i < helpers; i++) {
 		pthread_mutex_lock(&loop->lock);

@@ -198,6 +198,7 @@ static enum tfp_status empty_file(struct tfp_error *err)
 static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool,
 			    struct tfp_error *err)
 {
+	uint64_t in_lines = 0;
 	if (cap->pub.bytes.size == 0)
 		return empty_file(err);
 	struct top top = walk_top(cap, NULL);
@@ -219,6 +220,8 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 	cap->pub.plane_count = top.planes;
 	cap->pub.diagnostics = cap->diagnostics;
 
+	if (cap->unpacked.data)
+		tfp_progress_expect_bytes(cap->pub.bytes.size);
 	tfp_pool_for(pool, top.planes, tfp_plane_read, cap);
 	if (atomic_load(&cap->no_memory) || !tfp_lines_read(cap, pool) ||
 	    atomic_load(&cap->no_memory))
@@ -234,9 +237,13 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 		goto no_memory;
 	for (size_t p = 0; p < cap->pub.plane_count; p++) {
 		cap->pub.line_count += cap->planes[p].line_count;
-		for (size_t l = 0; l < cap->planes[p].line_count; l++)
+		for (size_t l = 0; l < cap->planes[p].line_count; l++) {
 			cap->pub.event_count += cap->planes[p].lines[l].event_count;
+			in_lines += cap->planes[p].lines[l].message.size;
+		}
 	}
+	if (cap->unpacked.data)
+		tfp_progress_add_bytes(cap->pub.bytes.size - in_lines);
 	return TFP_OK;
 
 no_memory:
@@ -252,7 +259,7 @@ static enum tfp_status new_capture(struct tfp_capture_parts **out, struct tfp_er
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a capture");
 	atomic_init(&cap->references, 1);
 	pthread_mutex_init(&cap->lock, NULL);
-	pthread_cond_init(&cap->computed, NULL);
+	tfp_making_init_condition(&cap->computed);
 	return TFP_OK;
 }
 
@@ -276,6 +283,7 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 	struct tfp_capture_parts *cap;
 	*out = NULL;
 	enum tfp_status status = new_capture(&cap, err);
+	enum tfp_stage stage = tfp_progress_stage(TFP_STAGE_READING);
 	if (status == TFP_OK)
 		status = tfp_unpack(&cap->unpacked, fd, name, compression, max_bytes, err);
 	if (status == TFP_OK) {
@@ -285,6 +293,10 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 	}
 	if (cap && tfp_unpacked_was_cut(&cap->unpacked))
 		status = was_cut(err);
+	/* Lines that were left out look like damage. */
+	if (tfp_cancelled())
+		status = tfp_fail_cancelled(err);
+	tfp_progress_stage(stage);
 	return finish(out, cap, status, name, err);
 }
 
@@ -398,7 +410,13 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 			;
 		if (!f || !f->computing)
 			break;
-		pthread_cond_wait(&cap->computed, &cap->lock);
+		bool goes_on = tfp_making_wait(&f->making, &cap->computed, &cap->lock);
+		if (f->failed && f->making.waiting == 0)
+			tfp_free(f);
+		if (!goes_on) {
+			pthread_mutex_unlock(&cap->lock);
+			return tfp_fail_cancelled(err);
+		}
 	}
 	if (f) {
 		*out = f->value;
@@ -412,17 +430,26 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 	}
 	*f = (struct tfp_fact){.next = cap->facts, .kind = kind, .computing = true};
 	cap->facts = f;
+	tfp_making_begin(&f->making);
 	pthread_mutex_unlock(&cap->lock);
 
 	void *value = NULL;
 	uint64_t heap_bytes = 0;
-	enum tfp_status status = kind->compute(capture, pool, &value, &heap_bytes, err);
-	if (status == TFP_OK && tfp_capture_was_cut(capture)) {
-		kind->free(value);
-		status = was_cut(err);
+	enum tfp_status status = TFP_OK;
+	enum tfp_stage stage = tfp_progress_stage(TFP_STAGE_ANALYSING);
+	if (!tfp_cancelled())
+		status = kind->compute(capture, pool, &value, &heap_bytes, err);
+	if (tfp_cancelled() || (status == TFP_OK && tfp_capture_was_cut(capture))) {
+		if (status == TFP_OK && value)
+			kind->free(value);
+		status = tfp_cancelled() ? tfp_fail_cancelled(err) : was_cut(err);
 	}
+	if (status != TFP_OK)
+		tfp_progress_partial();
+	tfp_progress_stage(stage);
 
 	pthread_mutex_lock(&cap->lock);
+	tfp_making_end(&f->making);
 	if (status == TFP_OK) {
 		f->value = value;
 		f->heap_bytes = heap_bytes;
@@ -433,7 +460,9 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 		while (*link != f)
 			link = &(*link)->next;
 		*link = f->next;
-		tfp_free(f);
+		f->failed = true;
+		if (f->making.waiting == 0)
+			tfp_free(f);
 	}
 	pthread_cond_broadcast(&cap->computed);
 	pthread_mutex_unlock(&cap->lock);

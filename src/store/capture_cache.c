@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/progress.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct entry {
 	bool in_table;
 	bool passing; /* nobody has asked who wants it kept */
 	enum state state;
+	struct tfp_making making;    /* while LOADING */
 	struct tfp_capture *capture; /* READY */
 	struct tfp_error *error;     /* FAILED */
 	uint64_t bytes;              /* counted for it in cache->bytes */
@@ -57,7 +59,7 @@ enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp
 	cache->pool = pool;
 	cache->limit = limit_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
-	pthread_cond_init(&cache->loaded, NULL);
+	tfp_making_init_condition(&cache->loaded);
 	return TFP_OK;
 }
 
@@ -173,8 +175,9 @@ static bool lasting(enum tfp_status status)
 	return status == TFP_BAD_INPUT || status == TFP_TOO_LARGE;
 }
 
-static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
-			   bool passing, struct tfp_capture **out, struct tfp_error *err)
+static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+			    bool passing, struct tfp_capture **out, bool *again,
+			    struct tfp_error *err)
 {
 	struct tfp_file_identity identity;
 	struct tfp_capture *capture = NULL;
@@ -196,10 +199,13 @@ static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_cap
 		close(fd);
 		e->references++;
 		e->passing &= passing;
-		while (e->state == LOADING)
-			pthread_cond_wait(&cache->loaded, &cache->lock);
-		status = take(e, out, err);
-		if (e->in_table) {
+		bool wanted = true;
+		while (wanted && e->state == LOADING)
+			wanted = tfp_making_wait(&e->making, &cache->loaded, &cache->lock);
+		status = wanted ? take(e, out, err) : tfp_fail_cancelled(err);
+		/* Whoever loaded it was told to stop, and had no time to hear of us. */
+		*again = wanted && status == TFP_CANCELLED;
+		if (e->in_table && e->state != LOADING) {
 			lru_remove(cache, e);
 			lru_add(cache, e);
 			account(cache, e);
@@ -222,6 +228,7 @@ static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_cap
 	e->passing = passing;
 	e->next_in_bucket = cache->buckets[hash % BUCKETS];
 	cache->buckets[hash % BUCKETS] = e;
+	tfp_making_begin(&e->making);
 	pthread_mutex_unlock(&cache->lock);
 
 	uint64_t unpacked = cache->limit > MIN_UNPACKED ? cache->limit : MIN_UNPACKED;
@@ -231,6 +238,7 @@ static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_cap
 	close(fd);
 
 	pthread_mutex_lock(&cache->lock);
+	tfp_making_end(&e->making);
 	e->state = status == TFP_OK ? READY : FAILED;
 	e->capture = capture;
 	e->error = error;
@@ -245,6 +253,22 @@ static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_cap
 	pthread_cond_broadcast(&cache->loaded);
 	entry_unref(e);
 	pthread_mutex_unlock(&cache->lock);
+	return status;
+}
+
+static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
+			   bool passing, struct tfp_capture **out, struct tfp_error *err)
+{
+	enum tfp_status status;
+	bool again;
+	do {
+		again = false;
+		*out = NULL;
+		status = tfp_cancelled() ? tfp_fail_cancelled(err)
+					 : look(cache, file, passing, out, &again, err);
+	} while (again);
+	if (status != TFP_OK && !lasting(status))
+		tfp_progress_partial();
 	return status;
 }
 

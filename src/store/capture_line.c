@@ -256,8 +256,14 @@ static void read_line_task(void *context, size_t i)
 	struct line_tasks *all = context;
 	struct line_task t = all->tasks[i];
 	struct tfp_plane_state *s = &all->capture->states[t.plane];
+	if (tfp_cancelled())
+		return;
 	read_line(all->capture, &all->capture->planes[t.plane], &s->lines[t.line],
 		  &s->line_states[t.line]);
+	if (all->capture->unpacked.data) { /* a file's, not derived ones */
+		tfp_progress_add_bytes(t.bytes);
+		tfp_progress_add_events(s->lines[t.line].event_count);
+	}
 }
 
 static int larger_first(const void *a, const void *b)

@@ -7,6 +7,7 @@
 #ifndef TFP_STORE_CAPTURE_PARTS_H
 #define TFP_STORE_CAPTURE_PARTS_H
 
+#include "base/progress.h"
 #include "store/capture.h"
 #include "store/unpack.h"
 
@@ -58,6 +59,8 @@ struct tfp_fact {
 	struct tfp_fact *next;
 	const struct tfp_fact_kind *kind;
 	bool computing;
+	bool failed; /* no more in the list; the last that waited for it frees it */
+	struct tfp_making making;
 	void *value;
 	uint64_t heap_bytes;
 };

@@ -1,5 +1,7 @@
 #include "store/unpack.h"
 
+#include "base/progress.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,6 +50,10 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 	while (status == TFP_OK && (at < end || full)) {
+		if (tfp_cancelled()) {
+			status = tfp_fail_cancelled(err);
+			break;
+		}
 		if (u->size == u->room) {
 			status = grow(u, max_bytes, err);
 			continue;
@@ -84,6 +90,10 @@ static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 	if (!z)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 	for (;;) {
+		if (tfp_cancelled()) {
+			status = tfp_fail_cancelled(err);
+			break;
+		}
 		if (u->size == u->room) {
 			status = grow(u, max_bytes, err);
 			if (status != TFP_OK)

@@ -2,6 +2,7 @@
 
 #include "analysis/op_stats_message.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "store/result_cache.h"
 
 #include <string.h>
@@ -164,7 +165,8 @@ static enum tfp_status keep_all(const struct wanted *wanted, struct tfp_error *e
 	/* The page asks for it next, it costs little, and the capture is open now. */
 	const struct wanted more = {session, wanted->parts | TFP_SUMMARY_BRIEF};
 	enum tfp_status status = TFP_OK;
-	for (size_t h = 0; status != TFP_NO_MEMORY && h < session->host_count; h++) {
+	for (size_t h = 0; status != TFP_NO_MEMORY && h < session->host_count && !tfp_cancelled();
+	     h++) {
 		struct host host;
 		bool kept;
 		host_init(&host, &more, h);
@@ -176,6 +178,7 @@ static enum tfp_status keep_all(const struct wanted *wanted, struct tfp_error *e
 							host.summary.capture);
 		}
 		host_release(&host);
+		tfp_progress_add_host();
 	}
 	return status == TFP_NO_MEMORY ? status : TFP_OK;
 }
@@ -207,10 +210,14 @@ enum tfp_status tfp_session_summaries(const struct tfp_session *session, unsigne
 	enum tfp_status status = TFP_OK;
 	struct tfp_error failure;
 	size_t taken = 0;
+	bool counted = false; /* hosts, for who watches: once, where they take time */
 	tfp_error_init(&failure);
+	tfp_progress_expect_hosts(session->host_count);
 	if (session->results && session->host_count > 1)
 		status = keep_all(&wanted, &failure);
-	while (status != TFP_NO_MEMORY && batch.first < session->host_count) {
+	else
+		counted = true;
+	while (status != TFP_NO_MEMORY && batch.first < session->host_count && !tfp_cancelled()) {
 		size_t count = session->host_count - batch.first;
 		bool kept;
 		if (count > HOSTS_A_BATCH)
@@ -230,9 +237,13 @@ enum tfp_status tfp_session_summaries(const struct tfp_session *session, unsigne
 				taken += status == TFP_OK;
 			}
 			host_release(host);
+			if (counted)
+				tfp_progress_add_host();
 		}
 		batch.first += count;
 	}
+	if (tfp_cancelled())
+		return tfp_fail_cancelled(err);
 	if (status == TFP_OK || (taken && status != TFP_NO_MEMORY))
 		return TFP_OK;
 	if (err)

@@ -302,7 +302,8 @@ static void test_status_names(void **state)
 {
 	static const char *const names[] = {"ok",        "no_memory",      "bad_input", "bad_query",
 					    "not_found", "not_applicable", "forbidden", "busy",
-					    "io",        "too_large",      "internal"};
+					    "too_many",  "cancelled",      "io",        "too_large",
+					    "internal"};
 	(void)state;
 	assert_int_equal(COUNT(names), TFP_STATUS_COUNT);
 	for (size_t i = 0; i < COUNT(names); i++)
