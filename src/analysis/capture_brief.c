@@ -13,7 +13,8 @@ struct tfp_plane_span tfp_plane_span(const struct tfp_plane *plane)
 		int64_t from = tfp_event_start_ps(line, 0), length = 0, to;
 		for (size_t j = 0; j < line->event_count; j++) {
 			int64_t end;
-			if (__builtin_add_overflow(line->start_ps[j], line->duration_ps[j], &end))
+			if (__builtin_add_overflow(line->start_ps[j],
+						   tfp_event_duration_ps(line, j), &end))
 				end = INT64_MAX;
 			if (j == 0 || end > length)
 				length = end;

@@ -125,7 +125,7 @@ static struct tfp_derived_span span_of(const struct tfp_line *line, size_t i)
 {
 	struct tfp_derived_span span;
 	span.begin_ps = tfp_event_start_ps(line, i);
-	if (__builtin_add_overflow(span.begin_ps, line->duration_ps[i], &span.end_ps))
+	if (__builtin_add_overflow(span.begin_ps, tfp_event_duration_ps(line, i), &span.end_ps))
 		span.end_ps = INT64_MAX;
 	return span;
 }

@@ -45,7 +45,7 @@ static void derive_regions(struct tfp_derived_plane *out, const struct tfp_schem
 	int64_t begin_ps = 0, id = 0;
 	tfp_derived_line_init(&regions, out, false);
 	for (size_t i = 0; i < line->event_count; i++) {
-		if (line->meta[i] == start_meta) {
+		if (tfp_event_meta_index(line, i) == start_meta) {
 			struct tfp_stat_iter it = tfp_event_stats(line, i);
 			struct tfp_stat stat;
 			while (tfp_stat_next(&it, &stat)) {
@@ -55,7 +55,7 @@ static void derive_regions(struct tfp_derived_plane *out, const struct tfp_schem
 					begin_ps = tfp_event_start_ps(line, i);
 				}
 			}
-		} else if (line->meta[i] == stop_meta && open) {
+		} else if (tfp_event_meta_index(line, i) == stop_meta && open) {
 			static const char name[] = "ThreadpoolListener::Region";
 			struct tfp_derived_span span = {begin_ps, tfp_event_start_ps(line, i)};
 			size_t event = tfp_derived_add(

@@ -263,13 +263,13 @@ static struct open_event read_tpu_event(const struct tpu *t, const struct tfp_li
 			has_duration = tfp_stat_int(&stat, &duration);
 	}
 	const int64_t most = INT64_MAX / 4;
-	struct open_event e = {.meta = line->meta[i], .occurrences = 1};
+	struct open_event e = {.meta = tfp_event_meta_index(line, i), .occurrences = 1};
 	if (has_offset && has_duration && offset >= 0 && offset < most && duration >= 0 &&
 	    duration < most) {
 		e.begin_ps = offset;
 	} else {
 		e.begin_ps = tfp_event_start_ps(line, i);
-		duration = line->duration_ps[i];
+		duration = tfp_event_duration_ps(line, i);
 		if (e.begin_ps > most || e.begin_ps < -most)
 			e.begin_ps = 0;
 	}

@@ -78,7 +78,7 @@ static void of_host(const struct tfp_plane *plane, bool has_gpu, uint8_t *seen, 
 	for (size_t l = 0; has_gpu && id != INT64_MIN && l < plane->line_count; l++) {
 		const struct tfp_line *line = &plane->lines[l];
 		for (size_t i = 0; i < line->event_count; i++) {
-			uint32_t m = line->meta[i];
+			uint32_t m = tfp_event_meta_index(line, i);
 			if (seen[m])
 				continue;
 			seen[m] = 1;

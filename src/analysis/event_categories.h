@@ -5,7 +5,8 @@
  *
  *     const struct tfp_event_categories *categories;
  *     tfp_event_categories_get(capture, pool, &categories, &err);
- *     enum tfp_step_category c = tfp_event_category(categories, track, line->meta[i]);
+ *     enum tfp_step_category c = tfp_event_category(categories, track, tfp_event_meta_index(line,
+ * i));
  */
 #ifndef TFP_ANALYSIS_EVENT_CATEGORIES_H
 #define TFP_ANALYSIS_EVENT_CATEGORIES_H

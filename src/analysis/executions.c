@@ -162,7 +162,7 @@ static bool sum_modules(struct finder *f)
 				if (m == SIZE_MAX)
 					continue;
 				f->modules[m].events++;
-				f->modules[m].time_ps += (uint64_t)line->duration_ps[i];
+				f->modules[m].time_ps += (uint64_t)tfp_event_duration_ps(line, i);
 			}
 		}
 	}
@@ -221,7 +221,7 @@ static bool collect(struct finder *f, size_t plane, size_t module, struct pieces
 				piece.key = (uint64_t)op << 32;
 				piece.is_nested = memmem(k.op.data, k.op.size, "::", 2) != NULL;
 			}
-			piece.key |= line->meta[i];
+			piece.key |= tfp_event_meta_index(line, i);
 			ok = ok && add_piece(out, piece);
 		}
 	}

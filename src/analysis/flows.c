@@ -238,7 +238,7 @@ static bool read_event(struct line_task *t, size_t i)
 	}
 	if (packed || f.present == 0)
 		return ok;
-	ok = add_by_type(t, i, (enum type)t->types[t->line->meta[i]], &f, &known);
+	ok = add_by_type(t, i, (enum type)t->types[tfp_event_meta_index(t->line, i)], &f, &known);
 	if (ok && has(&f, CORRELATION_ID))
 		ok = add(t, i, hash_numbers(CONTEXT_GPU_LAUNCH, &f.number[CORRELATION_ID], 1),
 			 CONTEXT_GPU_LAUNCH, t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);

@@ -70,7 +70,7 @@ void tfp_gpu_event_read(const struct tfp_gpu_reader *reader, const struct tfp_li
 	*event = (struct tfp_gpu_event){
 		.name = tfp_event_meta(reader->plane, line, i)->name,
 		.start_ps = line->start_ps[i],
-		.duration_ps = line->duration_ps[i],
+		.duration_ps = tfp_event_duration_ps(line, i),
 		.op_fullname = none,
 		.hlo_op = none,
 		.hlo_module = none,

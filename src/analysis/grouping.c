@@ -474,7 +474,7 @@ static bool find_regions(struct raw_line *l)
 	size_t room = 0;
 	bool is_open = false;
 	for (size_t i = 0; i < l->line->event_count; i++) {
-		enum type type = (enum type)l->types[l->line->meta[i]];
+		enum type type = (enum type)l->types[tfp_event_meta_index(l->line, i)];
 		struct facts f;
 		if (type == START_REGION) {
 			read_facts(l, i, &f);
@@ -509,8 +509,8 @@ static bool read_thread(struct raw_line *l)
 	struct open *open = tfp_reallocarray(NULL, n, sizeof(*open));
 	bool ok = open != NULL && find_regions(l);
 	for (size_t i = 0; ok && i < n; i++) {
-		enum type type = (enum type)l->types[l->line->meta[i]];
-		int64_t end_ps = l->line->start_ps[i] + l->line->duration_ps[i];
+		enum type type = (enum type)l->types[tfp_event_meta_index(l->line, i)];
+		int64_t end_ps = l->line->start_ps[i] + tfp_event_duration_ps(l->line, i);
 		struct facts f;
 		read_facts(l, i, &f);
 		preprocess(l, type, &f);
@@ -549,7 +549,7 @@ static bool read_tpu_line(const struct raw *raw, struct raw_line *l)
 	const struct tfp_line *above = raw->lines[l->grouping_line].line;
 	bool ok = true, is_grouping = l->grouping_line == l->number;
 	for (size_t i = 0; ok && i < n; i++) {
-		enum type type = (enum type)l->types[line->meta[i]];
+		enum type type = (enum type)l->types[tfp_event_meta_index(line, i)];
 		struct facts f;
 		size_t node = i;
 		if (!is_grouping) {
@@ -941,7 +941,7 @@ static bool is_implicit(enum type type)
 
 static bool is_implicit_event(const struct raw_line *l, uint32_t event)
 {
-	return l->is_tpu || is_implicit((enum type)l->types[l->line->meta[event]]);
+	return l->is_tpu || is_implicit((enum type)l->types[tfp_event_meta_index(l->line, event)]);
 }
 
 static bool name_group(struct raw *raw, struct ref ref, int32_t group)
@@ -1235,7 +1235,7 @@ static void mark_eager(void *context, size_t index)
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct ref ref = {l->number, (uint32_t)i};
-		enum type type = (enum type)l->types[l->line->meta[i]];
+		enum type type = (enum type)l->types[tfp_event_meta_index(l->line, i)];
 		while (at < raw->by_child.count && compare_ref(links[at].to, ref) < 0)
 			at++;
 		bool consumes = at < raw->by_child.count && compare_ref(links[at].to, ref) == 0;
@@ -1288,7 +1288,7 @@ static bool fill_gpu(struct raw *raw, size_t first_line, size_t line_count)
 			continue;
 		for (size_t i = 0; i < line->event_count; i++) {
 			all[n++] = (struct gpu_event){tfp_event_start_ps(line, i),
-						      line->duration_ps[i],
+						      tfp_event_duration_ps(line, i),
 						      {(uint32_t)l, (uint32_t)i}};
 			grouped |= raw->lines[l].groups->group[i] != TFP_NO_GROUP;
 		}

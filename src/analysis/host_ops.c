@@ -44,7 +44,7 @@ struct host_ops {
  * pipeline is known by stats, everything else by its name. */
 static bool op_of_event(const struct line_ops *l, size_t i, struct activity *a)
 {
-	uint32_t meta = l->line->meta[i];
+	uint32_t meta = tfp_event_meta_index(l->line, i);
 	const struct tfp_op_name *op = &l->ops[meta];
 	struct tfp_str category = {"", 0};
 	bool staged = false, has_category = false;
@@ -171,7 +171,7 @@ static size_t count_activities(const struct line_ops *l)
 	if (tfp_schema_has(l->schema, STAGE_ID))
 		return l->line->event_count;
 	for (size_t i = 0; i < l->line->event_count; i++)
-		count += l->ops[l->line->meta[i]].category != TFP_OP_UNKNOWN;
+		count += l->ops[tfp_event_meta_index(l->line, i)].category != TFP_OP_UNKNOWN;
 	return count;
 }
 
@@ -185,11 +185,11 @@ static bool run_ops(struct line_ops *l)
 	if (!all)
 		return false;
 	for (size_t i = 0; i < l->line->event_count; i++) {
-		if (by_name && l->ops[l->line->meta[i]].category == TFP_OP_UNKNOWN)
+		if (by_name && l->ops[tfp_event_meta_index(l->line, i)].category == TFP_OP_UNKNOWN)
 			continue;
 		if (op_of_event(l, i, &all[n])) {
 			all[n].begin_ps = l->line->start_ps[i];
-			all[n].end_ps = l->line->start_ps[i] + l->line->duration_ps[i];
+			all[n].end_ps = l->line->start_ps[i] + tfp_event_duration_ps(l->line, i);
 			n++;
 		}
 	}

@@ -198,12 +198,12 @@ static void read_line(void *context, size_t index)
 	struct open_event *open = NULL;
 	size_t depth = 0, room = 0, next = task->first_node;
 	for (size_t i = 0; ok && task->node_count && i < line->event_count; i++) {
-		struct kind kind = d->kinds[line->meta[i]];
+		struct kind kind = d->kinds[tfp_event_meta_index(line, i)];
 		struct node *node = kind.type == OTHER ? NULL : &d->nodes[next];
-		int64_t end = line->start_ps[i] + line->duration_ps[i];
+		int64_t end = line->start_ps[i] + tfp_event_duration_ps(line, i);
 		if (node) {
 			int64_t start = tfp_event_start_ps(line, i), until;
-			if (__builtin_add_overflow(start, line->duration_ps[i], &until))
+			if (__builtin_add_overflow(start, tfp_event_duration_ps(line, i), &until))
 				until = INT64_MAX;
 			*node = (struct node){.start_ps = start,
 					      .end_ps = until,
@@ -211,7 +211,7 @@ static void read_line(void *context, size_t index)
 					      .child = NONE,
 					      .sibling = NONE,
 					      .iterator = NONE,
-					      .meta = line->meta[i],
+					      .meta = tfp_event_meta_index(line, i),
 					      .kind = kind};
 			next++;
 		}
@@ -243,7 +243,8 @@ static bool read_events(struct data *d, struct tfp_pool *pool)
 		if (tfp_line_is_derived(line))
 			continue;
 		for (size_t i = 0; i < line->event_count; i++)
-			d->lines[l].node_count += d->kinds[line->meta[i]].type != OTHER;
+			d->lines[l].node_count +=
+				d->kinds[tfp_event_meta_index(line, i)].type != OTHER;
 		d->node_count += d->lines[l].node_count;
 	}
 	if (d->node_count > NODES_MAX)

@@ -276,11 +276,6 @@ struct reader {
 	atomic_bool no_memory;
 };
 
-static uint64_t place_in_file(const struct tfp_line *line, size_t i)
-{
-	return line->at ? line->at[i] : line->at_wide[i];
-}
-
 struct in_line {
 	const struct tfp_line *line;
 	const uint32_t *events;
@@ -289,7 +284,7 @@ struct in_line {
 static bool before_in_file(const void *context, uint32_t a, uint32_t b)
 {
 	const struct in_line *l = context;
-	return place_in_file(l->line, l->events[a]) < place_in_file(l->line, l->events[b]);
+	return tfp_event_at(l->line, l->events[a]) < tfp_event_at(l->line, l->events[b]);
 }
 
 /* The columns of a capture are sorted by time; ties and the allocator's figures go by
@@ -298,7 +293,7 @@ static bool restore_order(const struct tfp_line *line, struct line_events *l)
 {
 	size_t i = 1;
 	while (i < l->count &&
-	       place_in_file(line, l->events[i - 1]) < place_in_file(line, l->events[i]))
+	       tfp_event_at(line, l->events[i - 1]) < tfp_event_at(line, l->events[i]))
 		i++;
 	if (i >= l->count)
 		return true;
@@ -319,7 +314,7 @@ static void list_line(void *context, size_t index)
 	const struct tfp_line *line = &r->plane->lines[index];
 	struct line_events *l = &r->lines[index];
 	for (size_t i = 0; i < line->event_count; i++)
-		l->count += r->kinds[line->meta[i]] != 0;
+		l->count += r->kinds[tfp_event_meta_index(line, i)] != 0;
 	if (l->count == 0)
 		return;
 	l->events = tfp_reallocarray(NULL, l->count, sizeof(*l->events));
@@ -329,7 +324,7 @@ static void list_line(void *context, size_t index)
 	}
 	size_t n = 0;
 	for (size_t i = 0; i < line->event_count; i++) {
-		if (r->kinds[line->meta[i]])
+		if (r->kinds[tfp_event_meta_index(line, i)])
 			l->events[n++] = (uint32_t)i;
 	}
 	if (!restore_order(line, l))
@@ -483,7 +478,7 @@ static bool read_piece_event(struct reader *r, struct piece *p, size_t place, si
 	c->step[place] = e.step;
 	c->line[place] = p->line;
 	c->event[place] = (uint32_t)i;
-	c->activity[place] = r->kinds[line->meta[i]];
+	c->activity[place] = r->kinds[tfp_event_meta_index(line, i)];
 	c->is_null[place] = c->activity[place] == TFP_MEMORY_ALLOCATION && e.requested > 0 &&
 			    (e.has_null_address || e.allocation == 0);
 	c->label[place] = label_of(p, &e);
@@ -757,14 +752,14 @@ static void find_peak(const struct tfp_memory *memory, struct tfp_allocator *a)
 	for (uint32_t i = 0; i < a->count; i++) {
 		a->allocations += a->activity[i] == TFP_MEMORY_ALLOCATION;
 		const struct tfp_line *line = &plane->lines[a->line[i]];
-		uint64_t place = place_in_file(line, a->event[i]);
+		uint64_t place = tfp_event_at(line, a->event[i]);
 		const uint32_t *rivals[] = {&last, &a->peak};
 		bool later[2];
 		for (int k = 0; k < 2; k++) {
 			uint32_t j = *rivals[k];
 			later[k] = a->line[i] != a->line[j]
 					   ? a->line[i] > a->line[j]
-					   : place >= place_in_file(line, a->event[j]);
+					   : place >= tfp_event_at(line, a->event[j]);
 		}
 		if (later[0])
 			last = i;

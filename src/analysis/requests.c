@@ -181,7 +181,7 @@ static bool is_request(const struct reader *r, const struct tfp_line *line, size
 static bool read_event(struct reader *r, const struct tfp_line *line, size_t i, uint32_t group,
 		       enum kind wanted, bool is_named)
 {
-	enum kind kind = (enum kind)r->kinds[line->meta[i]];
+	enum kind kind = (enum kind)r->kinds[tfp_event_meta_index(line, i)];
 	struct tfp_time_span span = tfp_event_span(line, i);
 	struct group *g = &r->by_id[group];
 	int64_t id;
@@ -425,7 +425,7 @@ static bool prepare(struct reader *r, bool *any)
 		r->kinds[m] = (uint8_t)kind_of(r->host->event_metas[m].name);
 	for (size_t l = 0; l < r->host->line_count; l++) {
 		for (size_t i = 0; i < r->host->lines[l].event_count; i++)
-			r->has_kind[r->kinds[r->host->lines[l].meta[i]]] = true;
+			r->has_kind[r->kinds[tfp_event_meta_index(&r->host->lines[l], i)]] = true;
 	}
 	*any = tfp_schema_has(&r->schema, ROOT_LEVEL);
 	for (int k = BATCHING_SESSION_RUN; k <= SESSION_RUN; k++)

@@ -329,7 +329,7 @@ static void run_host_line(void *context, size_t index)
 	if (tfp_line_is_derived(line) || !groups->group)
 		return;
 	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count; i++) {
-		const struct host_name *name = &h->names[line->meta[i]];
+		const struct host_name *name = &h->names[tfp_event_meta_index(line, i)];
 		int32_t group = groups->group[i];
 		bool root_stage = false;
 		struct host_facts f = {0};
@@ -499,7 +499,7 @@ static void run_gpu_line(void *context, size_t index)
 		}
 		if (!correlated)
 			continue;
-		uint8_t type = g->types[line->meta[i]];
+		uint8_t type = g->types[tfp_event_meta_index(line, i)];
 		if (shape.size)
 			type = (uint8_t)tfp_step_type_of_gpu_event(
 				tfp_event_meta(g->plane, line, i)->name, shape);
@@ -551,7 +551,7 @@ static bool head_is_before(const struct walk *w, size_t a, size_t b)
 	int64_t begin_y = tfp_event_start_ps(y, w->at[b]);
 	if (begin_x != begin_y)
 		return begin_x < begin_y;
-	return x->duration_ps[w->at[a]] < y->duration_ps[w->at[b]];
+	return tfp_event_duration_ps(x, w->at[a]) < tfp_event_duration_ps(y, w->at[b]);
 }
 
 static void sift(const struct walk *w, uint32_t *heap, size_t n, size_t i)
@@ -809,7 +809,7 @@ static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, cons
 {
 	bool ok = true;
 	for (size_t i = 0; ok && groups && i < line->event_count; i++) {
-		struct tpu_open e = {.part = r->parts[line->meta[i]]};
+		struct tpu_open e = {.part = r->parts[tfp_event_meta_index(line, i)]};
 		if (groups[i] < 0)
 			continue;
 		e.group = (uint32_t)groups[i];

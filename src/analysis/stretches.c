@@ -39,8 +39,8 @@ static struct tfp_stretch one_event(const struct tfp_timeline_track *t, const st
 	uint32_t event = tfp_lane_event(t, lane, place);
 	return (struct tfp_stretch){
 		.start_ps = t->line->start_ps[event] + w->shift_ps,
-		.duration_ps = t->line->duration_ps[event],
-		.busy_ps = t->line->duration_ps[event],
+		.duration_ps = tfp_event_duration_ps(t->line, event),
+		.busy_ps = tfp_event_duration_ps(t->line, event),
 		.count = 1,
 		.event = event,
 		.lane = (uint16_t)lane,
@@ -95,7 +95,7 @@ static bool add_lane(const struct tfp_timeline_track *t, const struct tfp_window
 		struct tfp_lane_sum sum = {0};
 		guess = next - place;
 		if (next - place > 1 && !is_overflow(t, lane) &&
-		    t->line->duration_ps[tfp_lane_event(t, lane, next - 1)] >= slot)
+		    tfp_event_duration_ps(t->line, tfp_lane_event(t, lane, next - 1)) >= slot)
 			last--;
 		if (last - place > 1)
 			sum = tfp_lane_sum(t, lane, place, last);
@@ -146,7 +146,8 @@ void tfp_stretches_coarsen(const struct tfp_timeline_track *t, unsigned level,
 		if (__builtin_add_overflow(last->busy_ps, next.busy_ps, &last->busy_ps))
 			last->busy_ps = INT64_MAX;
 		last->count += next.count;
-		if (t->line->duration_ps[next.event] > t->line->duration_ps[last->event])
+		if (tfp_event_duration_ps(t->line, next.event) >
+		    tfp_event_duration_ps(t->line, last->event))
 			last->event = next.event;
 	}
 	s->count = kept;

@@ -144,8 +144,8 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 			continue;
 		ok = open_call(c, line->start_ps[i],
 			       (struct call){
-				       .end_ps = line->start_ps[i] + line->duration_ps[i],
-				       .time_ps = (uint64_t)line->duration_ps[i],
+				       .end_ps = line->start_ps[i] + tfp_event_duration_ps(line, i),
+				       .time_ps = (uint64_t)tfp_event_duration_ps(line, i),
 				       .name = tfp_event_meta(plane, line, i)->name,
 				       .mode = mode_of(mode),
 				       .tracing_count = tracing_count,

@@ -17,7 +17,7 @@ struct tfp_time_span {
 static inline struct tfp_time_span tfp_event_span(const struct tfp_line *line, size_t i)
 {
 	const int64_t most = INT64_MAX / 4;
-	int64_t start = tfp_event_start_ps(line, i), duration = line->duration_ps[i];
+	int64_t start = tfp_event_start_ps(line, i), duration = tfp_event_duration_ps(line, i);
 	struct tfp_time_span span;
 	span.begin_ps = start > most ? most : start < -most ? -most : start;
 	span.end_ps = span.begin_ps + (duration > most ? most : duration < 0 ? 0 : duration);

@@ -15,7 +15,7 @@
 
 static inline int64_t duration_at(const struct tfp_timeline_track *t, uint32_t lane, uint32_t place)
 {
-	return t->line->duration_ps[tfp_lane_event(t, lane, place)];
+	return tfp_event_duration_ps(t->line, tfp_lane_event(t, lane, place));
 }
 
 static inline uint32_t blocks_of(uint32_t count)
@@ -196,13 +196,13 @@ static uint32_t find_after(const struct tfp_timeline_track *t, uint32_t lane, ui
 uint32_t tfp_timeline_parent(const struct tfp_timeline_track *t, uint32_t lane, uint32_t place)
 {
 	uint32_t event = tfp_lane_event(t, lane, place);
-	int64_t end = t->line->start_ps[event] + t->line->duration_ps[event];
+	int64_t end = t->line->start_ps[event] + tfp_event_duration_ps(t->line, event);
 	while (lane-- > 0) {
 		uint32_t after = find_after(t, lane, event), above;
 		if (after == 0)
 			continue;
 		above = tfp_lane_event(t, lane, after - 1);
-		if (t->line->start_ps[above] + t->line->duration_ps[above] >= end)
+		if (t->line->start_ps[above] + tfp_event_duration_ps(t->line, above) >= end)
 			return above;
 	}
 	return TFP_NO_EVENT;
@@ -212,7 +212,7 @@ void tfp_timeline_children(const struct tfp_timeline_track *t, uint32_t lane, ui
 			   uint32_t *from, uint32_t *to)
 {
 	uint32_t event = tfp_lane_event(t, lane, place);
-	int64_t end = t->line->start_ps[event] + t->line->duration_ps[event];
+	int64_t end = t->line->start_ps[event] + tfp_event_duration_ps(t->line, event);
 	*from = *to = 0;
 	if (lane + 1 >= t->lane_count || (t->overflows && lane + 1 == LAST_LANE))
 		return;
@@ -220,7 +220,7 @@ void tfp_timeline_children(const struct tfp_timeline_track *t, uint32_t lane, ui
 	*to = tfp_lane_find_from(t, lane + 1, *from, 1, end);
 	if (*to > *from) {
 		uint32_t last = tfp_lane_event(t, lane + 1, *to - 1);
-		if (t->line->start_ps[last] + t->line->duration_ps[last] > end)
+		if (t->line->start_ps[last] + tfp_event_duration_ps(t->line, last) > end)
 			--*to;
 	}
 }
@@ -412,10 +412,10 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 	ok = hidden && of_event;
 	free_lanes_init(&lanes);
 	for (uint32_t i = 0; ok && i < n; i++) {
-		if (any_hidden && hidden[line->meta[i]])
+		if (any_hidden && hidden[tfp_event_meta_index(line, i)])
 			continue;
 		int64_t start = line->start_ps[i];
-		unsigned lane = take_lane(&lanes, start, start + line->duration_ps[i]);
+		unsigned lane = take_lane(&lanes, start, start + tfp_event_duration_ps(line, i));
 		of_event[i] = (uint8_t)lane;
 		counts[lane]++;
 	}
@@ -427,7 +427,7 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 		t->owned[1] = order = take(m, shown, sizeof(*order));
 		ok = order != NULL;
 		for (uint32_t i = 0; ok && i < n; i++) {
-			if (!any_hidden || !hidden[line->meta[i]])
+			if (!any_hidden || !hidden[tfp_event_meta_index(line, i)])
 				order[next[of_event[i]]++] = i;
 		}
 	}
@@ -508,7 +508,7 @@ static bool make_counters(struct making *m, size_t first)
 		ok = make_counter(m, &m->tracks[t], &list[t]);
 	}
 	for (uint32_t i = 0; ok && i < line->event_count; i++) {
-		uint32_t t = of_meta[line->meta[i]];
+		uint32_t t = of_meta[tfp_event_meta_index(line, i)];
 		if (t)
 			((uint32_t *)m->tracks[first + t - 1].owned[1])[filled[t - 1]++] = i;
 	}

@@ -164,7 +164,7 @@ static bool add_counters(struct track_list *list, struct tfp_track track)
 	bool ok = seen != NULL;
 	track.kind = TFP_TRACK_COUNTER;
 	for (size_t i = 0; ok && i < track.line->event_count; i++)
-		seen[track.line->meta[i]] = 1;
+		seen[tfp_event_meta_index(track.line, i)] = 1;
 	for (size_t m = 0; ok && m < plane->event_meta_count; m++) {
 		const struct tfp_event_meta *meta = &plane->event_metas[m];
 		if (!seen[m] || tfp_event_name_is_internal(meta->name))
@@ -287,7 +287,7 @@ static bool sort_tracks(struct track_list *list, size_t first)
 static void see_event(struct tfp_track *t, size_t i)
 {
 	int64_t start = tfp_event_start_ps(t->line, i), end;
-	if (__builtin_add_overflow(start, t->line->duration_ps[i], &end))
+	if (__builtin_add_overflow(start, tfp_event_duration_ps(t->line, i), &end))
 		end = INT64_MAX;
 	if (t->event_count++ == 0) {
 		t->begin_ps = start;
@@ -317,7 +317,7 @@ static bool measure_counters(struct tfp_track *tracks, size_t count)
 	for (size_t t = 0; t < n; t++)
 		of_meta[tracks[t].counter_meta] = (uint32_t)t + 1;
 	for (size_t i = 0; i < line->event_count; i++) {
-		uint32_t t = of_meta[line->meta[i]];
+		uint32_t t = of_meta[tfp_event_meta_index(line, i)];
 		if (t)
 			see_event(&tracks[t - 1], i);
 	}
@@ -334,7 +334,7 @@ static bool measure_line(struct tfp_track *t)
 	for (size_t m = 0; m < plane->event_meta_count; m++)
 		hidden[m] = tfp_event_name_is_internal(plane->event_metas[m].name);
 	for (size_t i = 0; i < t->line->event_count; i++) {
-		if (!hidden[t->line->meta[i]])
+		if (!hidden[tfp_event_meta_index(t->line, i)])
 			see_event(t, i);
 	}
 	tfp_free(hidden);

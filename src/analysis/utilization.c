@@ -61,7 +61,7 @@ static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
 			struct tfp_time_span e = tfp_event_span(line, i);
 			first = e.begin_ps < first ? e.begin_ps : first;
 			last = e.end_ps > last ? e.end_ps : last;
-			if (!ops || off[line->meta[i]] || e.end_ps <= busy_until)
+			if (!ops || off[tfp_event_meta_index(line, i)] || e.end_ps <= busy_until)
 				continue;
 			busy += (uint64_t)(e.end_ps -
 					   (e.begin_ps > busy_until ? e.begin_ps : busy_until));
@@ -108,10 +108,10 @@ static bool read_enqueues(struct tfp_utilization *u, const struct tfp_plane *hos
 		const struct tfp_line *line = &host->lines[l];
 		size_t last = SIZE_MAX;
 		for (size_t i = 0; i < line->event_count; i++) {
-			if (!enqueues[line->meta[i]] || tfp_line_is_derived(line))
+			if (!enqueues[tfp_event_meta_index(line, i)] || tfp_line_is_derived(line))
 				continue;
 			if (last != SIZE_MAX) {
-				u->enqueue_ps += (uint64_t)line->duration_ps[last];
+				u->enqueue_ps += (uint64_t)tfp_event_duration_ps(line, last);
 				u->enqueue_window_ps +=
 					(uint64_t)(line->start_ps[i] - line->start_ps[last]);
 			}

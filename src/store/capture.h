@@ -104,8 +104,9 @@ struct tfp_line {
 	 * in the file's order. */
 	size_t event_count;
 	const int64_t *start_ps; /* from timestamp_ns * 1000 on; see tfp_event_start_ps */
-	const int64_t *duration_ps;
-	const uint32_t *meta;    /* index into the plane's event_metas */
+	/* Read by tfp_event_duration_ps, tfp_event_meta_index and tfp_event_at. */
+	const int64_t *durations_ps;
+	const uint32_t *metas;
 	const uint32_t *at;      /* where the event's message (its length) lies in message, */
 	const uint64_t *at_wide; /* or this, for lines of 4 GiB and more */
 	size_t aggregated;       /* events that hold a count in place of a time */
@@ -202,10 +203,21 @@ static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 /* First plane of that name (exact), or NULL. */
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
 
+static inline int64_t tfp_event_duration_ps(const struct tfp_line *line, size_t i)
+{
+	return line->durations_ps[i];
+}
+
+/* Index of the event's metadata in the plane's event_metas. */
+static inline uint32_t tfp_event_meta_index(const struct tfp_line *line, size_t i)
+{
+	return line->metas[i];
+}
+
 static inline const struct tfp_event_meta *tfp_event_meta(const struct tfp_plane *plane,
 							  const struct tfp_line *line, size_t i)
 {
-	return &plane->event_metas[line->meta[i]];
+	return &plane->event_metas[tfp_event_meta_index(line, i)];
 }
 
 /* Picoseconds from the origin of the capture's clock: timestamp_ns * 1000 +
@@ -219,6 +231,8 @@ static inline int64_t tfp_event_start_ps(const struct tfp_line *line, size_t i)
 	return start;
 }
 
+/* Where event i lies in the line's message: byte of its length. */
+uint64_t tfp_event_at(const struct tfp_line *line, size_t i);
 /* The message of event i. */
 struct tfp_span tfp_event_message(const struct tfp_line *line, size_t i);
 

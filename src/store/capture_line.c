@@ -235,8 +235,8 @@ static void read_line(struct tfp_capture_parts *cap, const struct tfp_plane *pla
 	}
 	line->event_count = n;
 	line->start_ps = col.start_ps;
-	line->duration_ps = col.duration_ps;
-	line->meta = col.meta;
+	line->durations_ps = col.duration_ps;
+	line->metas = col.meta;
 	line->at = col.at;
 	line->at_wide = col.at_wide;
 }

@@ -24,9 +24,14 @@ const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture
 	return NULL;
 }
 
+uint64_t tfp_event_at(const struct tfp_line *line, size_t i)
+{
+	return line->at ? line->at[i] : line->at_wide[i];
+}
+
 struct tfp_span tfp_event_message(const struct tfp_line *line, size_t i)
 {
-	uint64_t at = line->at ? line->at[i] : line->at_wide[i];
+	uint64_t at = tfp_event_at(line, i);
 	struct tfp_pb_cursor c = tfp_pb_cursor(line->message.data + at, line->message.size - at);
 	struct tfp_span span = {NULL, 0};
 	/* Read without damage before, so it cannot fail now. */

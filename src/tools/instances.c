@@ -32,7 +32,7 @@ static void release_one(struct tfp_instance *one)
 void tfp_instances_add(struct tfp_instances *all, const char *host, const struct tfp_plane *plane,
 		       const struct tfp_line *line, size_t event)
 {
-	int64_t duration = line->duration_ps[event];
+	int64_t duration = tfp_event_duration_ps(line, event);
 	if (all->failed)
 		return;
 	if (all->count == all->room) {

@@ -363,7 +363,8 @@ struct tfp_str tfp_trace_event_name(const struct tfp_trace_track *t, uint32_t ev
 		 tfp_event_is_named(t->host->groups, t->track->plane_index, t->track->line_index,
 				    event))
 		name = t->host->groups->groups[groups->group[event]].name;
-	return name.size ? name : tfp_trace_meta_name(t, t->track->line->meta[event]);
+	return name.size ? name
+			 : tfp_trace_meta_name(t, tfp_event_meta_index(t->track->line, event));
 }
 
 void tfp_trace_named_events(const struct tfp_trace_track *t, const uint32_t **list, size_t *count)

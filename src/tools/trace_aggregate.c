@@ -120,14 +120,14 @@ struct aggregate {
 
 static int64_t end_of(const struct tfp_line *line, uint32_t event)
 {
-	return line->start_ps[event] + line->duration_ps[event];
+	return line->start_ps[event] + tfp_event_duration_ps(line, event);
 }
 
 /* The part of an event that lies in the range. */
 static int64_t time_of(const struct aggregate *a, const struct tfp_trace_track *t, uint32_t event)
 {
 	int64_t start = tfp_trace_start_ps(t, event);
-	int64_t end = start + t->track->line->duration_ps[event];
+	int64_t end = start + tfp_event_duration_ps(t->track->line, event);
 	start = start < a->from_ps ? a->from_ps : start;
 	end = end > a->to_ps ? a->to_ps : end;
 	return end > start ? end - start : 0;
@@ -155,12 +155,12 @@ static bool add_event(const struct aggregate *a, struct piece *p, struct open *o
 	if (!counts)
 		return true;
 	int64_t time = time_of(a, p->track, event);
-	if (!(sums = sums_of(&p->table, line->meta[event])))
+	if (!(sums = sums_of(&p->table, tfp_event_meta_index(line, event))))
 		return false;
 	add_time(sums, time);
 	if (parent == TFP_NO_EVENT)
 		return true;
-	if (!(sums = sums_of(&p->table, line->meta[parent])))
+	if (!(sums = sums_of(&p->table, tfp_event_meta_index(line, parent))))
 		return false;
 	sums->self_ps -= time;
 	return true;
@@ -211,7 +211,7 @@ static void run_piece(void *context, size_t index)
 	struct open o = {0};
 	bool ok = add_open(a, p, &o);
 	for (uint32_t e = p->from; ok && e < p->to; e++) {
-		if (p->shown[line->meta[e]])
+		if (p->shown[tfp_event_meta_index(line, e)])
 			ok = add_event(a, p, &o, e, true);
 	}
 	if (!ok)

@@ -298,7 +298,7 @@ static uint32_t frame_of(struct writer *w, const struct tfp_track *track, size_t
 		w->args.failed = true;
 		return 0;
 	}
-	uint32_t *frame = &(*of_plane)[track->line->meta[i]];
+	uint32_t *frame = &(*of_plane)[tfp_event_meta_index(track->line, i)];
 	if (*frame == 0 && w->frame_count < UINT32_MAX) {
 		*frame = (uint32_t)++w->frame_count;
 		tfp_buf_printf(&w->frames, "%s\"%" PRIu32 "\":{\"name\":", *frame > 1 ? "," : "",
@@ -455,7 +455,7 @@ static bool in_window(const struct writer *w, const struct tfp_line *line, size_
 	int64_t start_ps;
 	if (__builtin_add_overflow(tfp_event_start_ps(line, i), w->offset_ps, &start_ps))
 		start_ps = INT64_MAX;
-	return tfp_trace_selects_time(w->selection, start_ps, line->duration_ps[i]);
+	return tfp_trace_selects_time(w->selection, start_ps, tfp_event_duration_ps(line, i));
 }
 
 static bool has_prefix(const struct writer *w, struct tfp_str name)

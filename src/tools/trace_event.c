@@ -144,9 +144,9 @@ static uint32_t first_child_of(const struct place *p, uint32_t *count, int64_t *
 static uint32_t same_name(const struct place *p, bool forward)
 {
 	const struct tfp_line *line = p->t.track->line;
-	uint32_t meta = line->meta[p->event];
+	uint32_t meta = tfp_event_meta_index(line, p->event);
 	for (size_t i = p->event; forward ? ++i < line->event_count : i-- > 0;) {
-		if (line->meta[i] == meta)
+		if (tfp_event_meta_index(line, i) == meta)
 			return (uint32_t)i;
 	}
 	return TFP_NO_EVENT;
@@ -163,7 +163,7 @@ static bool find_track(const struct tfp_trace_host *host, const struct tfp_flow_
 		    (track->capture != host->capture) == end->derived &&
 		    end->event < track->line->event_count &&
 		    (track->kind != TFP_TRACK_COUNTER ||
-		     track->line->meta[end->event] == track->counter_meta)) {
+		     tfp_event_meta_index(track->line, end->event) == track->counter_meta)) {
 			*out = tfp_trace_track(host, t);
 			return true;
 		}
@@ -202,8 +202,8 @@ static void put_flow(struct tfp_buf *out, const struct place *p, const struct tf
 	tfp_trace_put_track_id(out, &t);
 	tfp_buf_printf(
 		out, ",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 ",\"depth\":%" PRIu32 "}",
-		tfp_trace_start_ps(&t, other->event), t.track->line->duration_ps[other->event],
-		at.lane);
+		tfp_trace_start_ps(&t, other->event),
+		tfp_event_duration_ps(t.track->line, other->event), at.lane);
 }
 
 static enum tfp_status put_flows(struct tfp_buf *out, const struct tfp_trace *trace,
@@ -307,7 +307,7 @@ static enum tfp_status put_event(struct tfp_buf *out, const struct tfp_trace *tr
 	const struct tfp_track *track = p->t.track;
 	const struct tfp_process *process = &p->t.host->tracks->processes[track->process];
 	const struct tfp_event_meta *meta = tfp_event_meta(track->plane, track->line, p->event);
-	int64_t duration = track->line->duration_ps[p->event], busy;
+	int64_t duration = tfp_event_duration_ps(track->line, p->event), busy;
 	uint32_t children, child = first_child_of(p, &children, &busy);
 	struct tfp_str name = tfp_trace_event_name(&p->t, p->event);
 	tfp_buf_puts(out, "{\"id\":");
@@ -328,7 +328,7 @@ static enum tfp_status put_event(struct tfp_buf *out, const struct tfp_trace *tr
 		       ",\"depth\":%" PRIu32 ",\"category\":%d",
 		       tfp_trace_start_ps(&p->t, p->event), duration, duration - busy, p->lane,
 		       (int)tfp_event_category(p->t.host->categories, p->t.index,
-					       track->line->meta[p->event]));
+					       tfp_event_meta_index(track->line, p->event)));
 	put_step(out, p);
 	put_args(out, p);
 	put_event_or_null(out, "parent", p, parent_of(p));

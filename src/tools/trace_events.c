@@ -46,7 +46,7 @@ static bool look_before(struct listing *l, uint32_t index)
 			continue;
 		uint32_t event = tfp_lane_event(timeline, lane, place - 1);
 		int64_t start = tfp_trace_start_ps(t, event);
-		if (start + t->track->line->duration_ps[event] > l->from_ps)
+		if (start + tfp_event_duration_ps(t->track->line, event) > l->from_ps)
 			ok = add_before(l, (struct tfp_hit){start, index, event});
 	}
 	return ok;

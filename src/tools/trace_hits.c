@@ -67,9 +67,9 @@ static void count_one(void *context, size_t i)
 		for (uint32_t e = t->from; e < t->to; e++)
 			count += tfp_hits_match(t, e);
 	} else {
-		const uint32_t *meta = t->track.track->line->meta;
+		const struct tfp_line *line = t->track.track->line;
 		for (uint32_t e = t->from; e < t->to; e++)
-			count += t->by_meta[meta[e]] != 0;
+			count += t->by_meta[tfp_event_meta_index(line, e)] != 0;
 	}
 	t->count = count;
 }
@@ -304,5 +304,5 @@ void tfp_hits_put(struct tfp_buf *out, const struct tfp_trace_track *t, uint32_t
 	tfp_json_text(out, name.data, name.size);
 	tfp_buf_printf(
 		out, ",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 ",\"depth\":%" PRIu32 "}",
-		tfp_trace_start_ps(t, event), t->track->line->duration_ps[event], lane);
+		tfp_trace_start_ps(t, event), tfp_event_duration_ps(t->track->line, event), lane);
 }

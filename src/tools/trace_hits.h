@@ -44,7 +44,7 @@ void tfp_hit_masks_release(struct tfp_hit_masks *masks);
 static inline bool tfp_hits_match(const struct tfp_hit_track *t, uint32_t event)
 {
 	const struct tfp_track *track = t->track.track;
-	uint32_t meta = track->line->meta[event];
+	uint32_t meta = tfp_event_meta_index(track->line, event);
 	if (track->kind == TFP_TRACK_COUNTER && meta != track->counter_meta)
 		return false;
 	return t->by_meta[meta] || (t->bits && (t->bits[event / 8] >> (event % 8) & 1));

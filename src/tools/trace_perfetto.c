@@ -289,7 +289,7 @@ static uint64_t name_iid(struct writer *w, const struct tfp_track *track, size_t
 		w->failed = true;
 		return 0;
 	}
-	uint64_t *iid = &(*of_plane)[track->line->meta[i]];
+	uint64_t *iid = &(*of_plane)[tfp_event_meta_index(track->line, i)];
 	if (*iid == 0) {
 		*iid = ++w->last_iid;
 		intern(w, INTERNED_EVENT_NAMES, *iid, name);
@@ -464,7 +464,7 @@ static bool is_chosen(const struct writer *w, const struct tfp_line *line, size_
 	int64_t start_ps;
 	if (__builtin_add_overflow(tfp_event_start_ps(line, i), w->offset_ps, &start_ps))
 		start_ps = INT64_MAX;
-	return tfp_trace_selects_time(w->selection, start_ps, line->duration_ps[i]);
+	return tfp_trace_selects_time(w->selection, start_ps, tfp_event_duration_ps(line, i));
 }
 
 static void put_row(struct writer *w, uint32_t t)

@@ -199,7 +199,7 @@ static void match_args(struct hand *h, struct search *s, size_t index)
 	const struct tfp_track *track = t->track.track;
 	const struct plane_names *p = names_of(s, track->plane);
 	for (uint32_t e = t->from; e < t->to && go_on(h); e++) {
-		uint32_t meta = track->line->meta[e];
+		uint32_t meta = tfp_event_meta_index(track->line, e);
 		if (t->by_meta[meta] ||
 		    (track->kind == TFP_TRACK_COUNTER && meta != track->counter_meta) ||
 		    !stats_match(h, p, tfp_event_stats(track->line, e)) ||

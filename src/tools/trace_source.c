@@ -191,13 +191,13 @@ bool tfp_trace_event_read(const struct tfp_trace_source *host, const struct tfp_
 	const struct tfp_line *line = track->line;
 	const struct tfp_event_meta *meta = tfp_event_meta(track->plane, line, i);
 	const struct tfp_str none = {"", 0};
-	if (t->hidden_events[line->meta[i]])
+	if (t->hidden_events[tfp_event_meta_index(line, i)])
 		return false;
 	*event = (struct tfp_trace_event){
 		.name = meta->display_name.size ? meta->display_name : meta->name,
 		.long_name = meta->display_name.size ? meta->name : none,
 		.start_ps = tfp_event_start_ps(line, i),
-		.duration_ps = line->duration_ps[i],
+		.duration_ps = tfp_event_duration_ps(line, i),
 		.group = TFP_NO_GROUP,
 	};
 	see_special(track->plane, t, tfp_event_meta_stats(meta), event);
@@ -287,7 +287,7 @@ void tfp_trace_each_arg(const struct tfp_trace_source *host, const struct tfp_tr
 static bool meta_before(const void *context, uint32_t a, uint32_t b)
 {
 	const struct tfp_line *line = context;
-	return line->meta[a] < line->meta[b];
+	return tfp_event_meta_index(line, a) < tfp_event_meta_index(line, b);
 }
 
 bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
@@ -302,10 +302,10 @@ bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
 		const struct tfp_track *t = &tracks->tracks[*track];
 		if (t->line != line || t->kind != TFP_TRACK_COUNTER)
 			break;
-		while (at < n && line->meta[order[at]] < t->counter_meta)
+		while (at < n && tfp_event_meta_index(line, order[at]) < t->counter_meta)
 			at++;
 		size_t end = at;
-		while (end < n && line->meta[order[end]] == t->counter_meta)
+		while (end < n && tfp_event_meta_index(line, order[end]) == t->counter_meta)
 			end++;
 		see(context, *track, order + at, end - at);
 		at = end;

@@ -98,7 +98,7 @@ static uint32_t name_of_text(struct names *n, struct tfp_str text, unsigned cate
 static uint32_t name_of(struct names *n, const struct tfp_trace_track *t, bool has_named,
 			const struct tfp_stretch *s)
 {
-	uint32_t meta = t->track->line->meta[s->event];
+	uint32_t meta = tfp_event_meta_index(t->track->line, s->event);
 	unsigned category = tfp_event_category(t->host->categories, t->index, meta);
 	if (has_named && s->count == 1)
 		return name_of_text(n, tfp_trace_event_name(t, s->event), category);

@@ -40,8 +40,8 @@ static bool track_before(const struct tfp_visibility *v, uint32_t a, uint32_t b)
 	int64_t p = tfp_event_start_ps(x, v->next[a]), q = tfp_event_start_ps(y, v->next[b]);
 	if (p != q)
 		return p < q;
-	p = x->duration_ps[v->next[a]];
-	q = y->duration_ps[v->next[b]];
+	p = tfp_event_duration_ps(x, v->next[a]);
+	q = tfp_event_duration_ps(y, v->next[b]);
 	return p != q ? p > q : a < b;
 }
 

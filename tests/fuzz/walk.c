@@ -59,13 +59,13 @@ static void walk_line(const struct tfp_capture *capture, const struct tfp_plane 
 	must_be_inside(capture, line->display_name.data, line->display_name.size);
 	MUST(line->aggregated <= line->event_count);
 	for (size_t i = 0; i < line->event_count; i++) {
-		MUST(line->duration_ps[i] >= 0);
-		MUST(line->meta[i] < plane->event_meta_count);
-		MUST(line->start_ps[i] <= INT64_MAX - line->duration_ps[i]);
+		MUST(tfp_event_duration_ps(line, i) >= 0);
+		MUST(tfp_event_meta_index(line, i) < plane->event_meta_count);
+		MUST(line->start_ps[i] <= INT64_MAX - tfp_event_duration_ps(line, i));
 		if (i > 0) {
 			MUST(line->start_ps[i - 1] <= line->start_ps[i]);
 			MUST(line->start_ps[i - 1] < line->start_ps[i] ||
-			     line->duration_ps[i - 1] >= line->duration_ps[i]);
+			     tfp_event_duration_ps(line, i - 1) >= tfp_event_duration_ps(line, i));
 		}
 		struct tfp_span message = tfp_event_message(line, i);
 		must_be_inside(capture, message.data, message.size);
@@ -274,7 +274,8 @@ static void check_timeline(struct tfp_capture *capture)
 		events += track->event_count;
 		check_track(track, &timeline->tracks[i]);
 		for (size_t e = 0; e < track->line->event_count; e++)
-			MUST(tfp_event_category(categories, i, track->line->meta[e]) <
+			MUST(tfp_event_category(categories, i,
+						tfp_event_meta_index(track->line, e)) <
 			     TFP_STEP_CATEGORY_COUNT);
 	}
 	MUST(events == tracks->event_count);

@@ -20,7 +20,7 @@ static void assert_event(const struct tfp_plane *plane, const struct tfp_line *l
 	assert_true(i < line->event_count);
 	assert_str(tfp_event_meta(plane, line, i)->name, name);
 	assert_int_equal(line->start_ps[i], start_ps);
-	assert_int_equal(line->duration_ps[i], duration_ps);
+	assert_int_equal(tfp_event_duration_ps(line, i), duration_ps);
 }
 
 static void test_columns(void **state)
@@ -67,7 +67,7 @@ static void test_columns(void **state)
 	assert_event(plane, line, 1, "b", 5, 2);
 	assert_event(plane, line, 2, "a", 20, 0);
 	assert_int_equal(tfp_event_start_ps(line, 1), 1500005);
-	assert_int_equal(line->meta[0], line->meta[2]);
+	assert_int_equal(tfp_event_meta_index(line, 0), tfp_event_meta_index(line, 2));
 	assert_true(c->heap_bytes > 0);
 	close_built(&o);
 }
@@ -320,7 +320,7 @@ static void test_missing_metadata(void **state)
 	const struct tfp_line *line = only_line(&o);
 	assert_event(plane, line, 0, "known", 0, 1);
 	for (size_t i = 1; i <= 3; i++) {
-		assert_int_equal(line->meta[i], TFP_META_UNKNOWN);
+		assert_int_equal(tfp_event_meta_index(line, i), TFP_META_UNKNOWN);
 		assert_event(plane, line, i, "", (int64_t)i + 4, 1);
 	}
 	struct tfp_stat_iter it = tfp_event_stats(line, 4);

@@ -58,7 +58,7 @@ static void check_line(const struct derived *d, const char *plane, const char *n
 		assert_str(meta->display_name.size ? meta->display_name : meta->name,
 			   events[i].name);
 		assert_int_equal(tfp_event_start_ps(line, i), events[i].start_ps);
-		assert_int_equal(line->duration_ps[i], events[i].duration_ps);
+		assert_int_equal(tfp_event_duration_ps(line, i), events[i].duration_ps);
 	}
 }
 

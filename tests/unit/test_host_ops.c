@@ -232,7 +232,7 @@ static void visit(void *context, const struct tfp_plane *plane, const struct tfp
 	visited++;
 	assert_str(name, visited == 1 ? "a" : "stage");
 	assert_str(type, visited == 1 ? "A" : "Reading");
-	assert_int_equal(line->duration_ps[event], visited == 1 ? 10 : 20);
+	assert_int_equal(tfp_event_duration_ps(line, event), visited == 1 ? 10 : 20);
 }
 
 static void test_events_of_ops(void **state)

@@ -255,7 +255,7 @@ static bool may_be_merged(const struct tfp_timeline_track *t, uint32_t lane, uin
 			  int64_t slot)
 {
 	int64_t start = tfp_lane_start_ps(t, lane, place);
-	int64_t duration = t->line->duration_ps[tfp_lane_event(t, lane, place)];
+	int64_t duration = tfp_event_duration_ps(t->line, tfp_lane_event(t, lane, place));
 	bool near = false;
 	if (place > 0)
 		near |= start - tfp_lane_start_ps(t, lane, place - 1) < slot;
@@ -289,7 +289,7 @@ static void add_up(const struct tfp_timeline_track *t, const struct tfp_window *
 		assert_true(s->busy_ps <= s->duration_ps); /* no lane here overflows */
 		if (s->count == 1) {
 			assert_int_equal(s->start_ps, t->line->start_ps[s->event] + w->shift_ps);
-			assert_int_equal(s->duration_ps, t->line->duration_ps[s->event]);
+			assert_int_equal(s->duration_ps, tfp_event_duration_ps(t->line, s->event));
 			a->alone[s->event] = 1;
 		}
 		if (i > 0 && !list.list[i - 1].before && list.list[i - 1].lane == s->lane)
@@ -317,9 +317,9 @@ static void test_every_level_accounts_for_every_event(void **state)
 		if (track->kind == TFP_TRACK_COUNTER)
 			continue;
 		for (uint32_t e = 0; e < n; e++) {
-			uint32_t m = track->line->meta[e];
+			uint32_t m = tfp_event_meta_index(track->line, e);
 			if (!tfp_event_name_is_internal(track->plane->event_metas[m].name))
-				busy += track->line->duration_ps[e];
+				busy += tfp_event_duration_ps(track->line, e);
 		}
 		for (unsigned level = 0; level < 24; level++) {
 			int64_t tile = (int64_t)512 << level;
@@ -499,15 +499,19 @@ static void test_categories(void **state)
 	struct tfp_error err;
 	assert_int_equal(tfp_event_categories_get(t.o.capture, NULL, &c, &err), TFP_OK);
 	assert_str(t.tracks->tracks[0].name, "Steps");
-	assert_int_equal(tfp_event_category(c, 0, t.tracks->tracks[0].line->meta[0]),
-			 TFP_STEP_ALL_OTHERS);
+	assert_int_equal(
+		tfp_event_category(c, 0, tfp_event_meta_index(t.tracks->tracks[0].line, 0)),
+		TFP_STEP_ALL_OTHERS);
 	for (size_t i = 0; i < COUNT(kernels); i++)
-		assert_int_equal(tfp_event_category(c, 1, t.tracks->tracks[1].line->meta[i]),
-				 kernels[i].category);
-	const uint32_t *meta = t.tracks->tracks[2].line->meta;
-	assert_int_equal(tfp_event_category(c, 2, meta[0]), TFP_STEP_ON_HOST);
-	assert_int_equal(tfp_event_category(c, 2, meta[1]), TFP_STEP_KERNEL_LAUNCH);
-	assert_int_equal(tfp_event_category(c, 2, meta[2]), TFP_STEP_INPUT);
+		assert_int_equal(
+			tfp_event_category(c, 1, tfp_event_meta_index(t.tracks->tracks[1].line, i)),
+			kernels[i].category);
+	static const enum tfp_step_category of_host[] = {TFP_STEP_ON_HOST, TFP_STEP_KERNEL_LAUNCH,
+							 TFP_STEP_INPUT};
+	const struct tfp_line *line = t.tracks->tracks[2].line;
+	for (size_t i = 0; i < COUNT(of_host); i++)
+		assert_int_equal(tfp_event_category(c, 2, tfp_event_meta_index(line, i)),
+				 of_host[i]);
 	close_built(&t.o);
 }
 

@@ -594,7 +594,7 @@ static void test_pages_of_many(void **state)
 		list[t] = (struct tfp_hit_track){
 			.track = tracks[t], .from = 0, .to = per_track, .by_meta = wanted};
 		for (uint32_t e = 0; e < per_track; e++) {
-			if (wanted[tracks[t].track->line->meta[e]])
+			if (wanted[tfp_event_meta_index(tracks[t].track->line, e)])
 				all[total++] =
 					(struct tfp_hit){tfp_trace_start_ps(&tracks[t], e), t, e};
 		}

@@ -38,7 +38,7 @@ static bool next(struct seen *s, int64_t *start_ps, uint64_t flow_id, uint8_t di
 	assert_true(tfp_visibility_next(s->v, &track, &i));
 	const struct tfp_line *line = s->tracks->tracks[track].line;
 	struct tfp_trace_event event = {.start_ps = tfp_event_start_ps(line, i),
-					.duration_ps = line->duration_ps[i],
+					.duration_ps = tfp_event_duration_ps(line, i),
 					.has_flow = flow_id != 0,
 					.flow_id = flow_id,
 					.direction = direction};
