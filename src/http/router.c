@@ -60,9 +60,34 @@ static enum tfp_status answer_version(struct exchange *x, struct tfp_error *err)
 
 static enum tfp_status answer_healthz(struct exchange *x, struct tfp_error *err)
 {
-	(void)err;
+	enum tfp_status status = tfp_health_check(x->app->health, err);
+	if (status != TFP_OK) {
+		tfp_reply_error(x->reply, err);
+		x->reply->status = 503; /* whatever the reason: ask another server */
+		return TFP_OK;
+	}
 	x->reply->content_type = "text/plain; charset=utf-8";
 	tfp_buf_puts(&x->reply->body, "ok");
+	return TFP_OK;
+}
+
+static enum tfp_status answer_metrics(struct exchange *x, struct tfp_error *err)
+{
+	struct tfp_metrics *m = x->app->metrics;
+	struct tfp_capture_cache_stats captures = tfp_capture_cache_stats(x->app->cache);
+	struct tfp_result_cache_stats results = tfp_result_cache_stats(x->app->results);
+	(void)err;
+	tfp_metrics_set(m, TFP_METRIC_CAPTURES_RESIDENT, (int64_t)captures.resident);
+	tfp_metrics_set(m, TFP_METRIC_CAPTURE_BYTES, (int64_t)captures.bytes);
+	tfp_metrics_set(m, TFP_METRIC_CAPTURE_HITS, (int64_t)captures.hits);
+	tfp_metrics_set(m, TFP_METRIC_CAPTURE_LOADS, (int64_t)captures.loads);
+	tfp_metrics_set(m, TFP_METRIC_RESULT_HITS, (int64_t)results.hits);
+	tfp_metrics_set(m, TFP_METRIC_RESULT_MISSES, (int64_t)results.misses);
+	tfp_metrics_set(m, TFP_METRIC_RESULT_WRITES, (int64_t)results.writes);
+	tfp_metrics_set(m, TFP_METRIC_RESULT_FAILURES, (int64_t)results.failures);
+	tfp_metrics_set(m, TFP_METRIC_RESULT_BYTES, (int64_t)results.bytes);
+	x->reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+	tfp_metrics_write(m, &x->reply->body);
 	return TFP_OK;
 }
 
@@ -368,6 +393,7 @@ static const struct tfp_route routes[] = {
 	 answer_trace_aggregate},
 	{"/version", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_version},
 	{"/healthz", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_healthz},
+	{"/metrics", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_metrics},
 };
 
 /* Of those that change something. */
@@ -395,6 +421,21 @@ const struct tfp_route *tfp_route_find(const char *path)
 			return &routes[i];
 	}
 	return NULL;
+}
+
+unsigned tfp_route_count(void)
+{
+	return sizeof(routes) / sizeof(routes[0]);
+}
+
+const char *tfp_route_path(unsigned number)
+{
+	return routes[number].path;
+}
+
+unsigned tfp_route_number(const struct tfp_route *route)
+{
+	return (unsigned)(route - routes);
 }
 
 enum tfp_route_cost tfp_route_cost(const struct tfp_route *route)
@@ -507,7 +548,7 @@ static enum tfp_status answer(struct exchange *x, const struct tfp_route *route,
 	status = route->answer(x, err);
 	if (status == TFP_OK && tfp_buf_failed(&reply->body))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
-	if (status == TFP_OK && route->basis == THE_BODY) {
+	if (status == TFP_OK && route->basis == THE_BODY && reply->status == 200) {
 		tfp_reply_tag_body(reply);
 		tfp_reply_not_modified(reply, conditions->if_none_match);
 	}

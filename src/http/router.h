@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "http/captures.h"
+#include "http/health.h"
+#include "http/metrics.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "store/capture_cache.h"
@@ -23,6 +25,9 @@ struct tfp_http_app {
 	struct tfp_run_info *info;
 	struct tfp_pool *pool; /* for work within an answer; may be NULL */
 	struct tfp_captures *captures;
+	/* Of the server itself, which fills them in. */
+	struct tfp_metrics *metrics;
+	struct tfp_health *health;
 	/* Whether requests that change something must name the server by an address
 	 * or a name that is known to be its own; then also by host. */
 	bool strict_host;
@@ -42,6 +47,10 @@ struct tfp_route;
 
 /* NULL when there is none; assets are not routes. */
 const struct tfp_route *tfp_route_find(const char *path);
+/* All routes have a number, from 0. */
+unsigned tfp_route_count(void);
+const char *tfp_route_path(unsigned number);
+unsigned tfp_route_number(const struct tfp_route *route);
 enum tfp_route_cost tfp_route_cost(const struct tfp_route *route);
 /* Methods of a route, for an Allow header: "GET, HEAD" and the like. */
 const char *tfp_route_methods(const struct tfp_route *route);

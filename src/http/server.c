@@ -40,6 +40,8 @@ struct tfp_http_server {
 	/* Apart, so that long work in one does not keep lists waiting. They are
 	 * not the pool that work within an answer uses. */
 	struct tfp_pool *light, *heavy, *waiting, *streams;
+	struct tfp_metrics *metrics;
+	struct tfp_health *health;
 	atomic_uint streaming; /* downloads being made */
 	atomic_bool stopping;
 	atomic_uint active; /* requests being answered */
@@ -146,9 +148,17 @@ static void abandon_stream(void *context)
 	tfp_pipe_abandon(context);
 }
 
+static enum tfp_status write_counted(void *context, const void *bytes, size_t size,
+				     struct tfp_error *err)
+{
+	struct stream *s = context;
+	tfp_metrics_add(s->server->metrics, TFP_METRIC_BODY_BYTES, (int64_t)size);
+	return tfp_pipe_write(s->pipe, bytes, size, err);
+}
+
 static enum tfp_status write_stream(struct stream *s, struct tfp_error *err)
 {
-	const struct tfp_sink to = {tfp_pipe_write, s->pipe};
+	const struct tfp_sink to = {write_counted, s};
 	struct tfp_gzip *gzip;
 	if (!s->gzip)
 		return s->body.write(s->body.context, &to, err);
@@ -164,6 +174,7 @@ static enum tfp_status write_stream(struct stream *s, struct tfp_error *err)
 static void stream_job(void *context)
 {
 	struct stream *s = context;
+	struct tfp_metrics *metrics = s->server->metrics;
 	struct tfp_error err;
 	tfp_error_init(&err);
 	enum tfp_status status = write_stream(s, &err);
@@ -172,6 +183,7 @@ static void stream_job(void *context)
 	s->body.free(s->body.context);
 	tfp_pipe_close(s->pipe, status == TFP_OK);
 	atomic_fetch_sub(&s->server->streaming, 1);
+	tfp_metrics_add(metrics, TFP_METRIC_DOWNLOADS, -1);
 	tfp_free(s);
 }
 
@@ -205,8 +217,10 @@ static void start_stream(struct request *r)
 	if (status == TFP_OK) {
 		*s = (struct stream){server, r->pipe, r->reply.stream,
 				     r->reply.encoding == TFP_HTTP_GZIP};
+		tfp_metrics_add(server->metrics, TFP_METRIC_DOWNLOADS, 1);
 		status = tfp_pool_submit(server->streams, stream_job, s, &err);
 		if (status != TFP_OK) {
+			tfp_metrics_add(server->metrics, TFP_METRIC_DOWNLOADS, -1);
 			tfp_pipe_close(r->pipe, false);
 			tfp_pipe_abandon(r->pipe);
 			r->pipe = NULL;
@@ -274,10 +288,15 @@ static enum MHD_Result send_reply(struct request *r)
 static void answer_job(void *context)
 {
 	struct request *r = context;
+	struct tfp_metrics *metrics = r->server->metrics;
+	tfp_metrics_add(metrics, TFP_METRIC_JOBS_QUEUED, -1);
+	tfp_metrics_add(metrics, TFP_METRIC_JOBS_RUNNING, 1);
+	tfp_metrics_add(metrics, TFP_METRIC_JOBS_STARTED, 1);
 	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
 			 &r->reply);
 	if (r->reply.stream.write && strcmp(r->method, "GET") == 0)
 		start_stream(r);
+	tfp_metrics_add(metrics, TFP_METRIC_JOBS_RUNNING, -1);
 	MHD_resume_connection(r->connection);
 }
 
@@ -329,7 +348,9 @@ static bool hand_over(struct request *r)
 		pool = server->heavy;
 	else if (cost == TFP_ROUTE_WAITS && !r->takes_body)
 		pool = server->waiting;
+	tfp_metrics_add(server->metrics, TFP_METRIC_JOBS_QUEUED, 1);
 	if (tfp_pool_submit(pool, answer_job, r, &err) != TFP_OK) {
+		tfp_metrics_add(server->metrics, TFP_METRIC_JOBS_QUEUED, -1);
 		tfp_reply_error(&r->reply, &err);
 		MHD_resume_connection(r->connection);
 	}
@@ -398,6 +419,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 			return MHD_NO;
 		r->counted = true;
 		atomic_fetch_add(&r->server->active, 1);
+		tfp_metrics_add(r->server->metrics, TFP_METRIC_IN_FLIGHT, 1);
 		/* At once where it is refused: a body may be long. */
 		return accept_request(r) ? MHD_YES : send_reply(r);
 	case BODY:
@@ -434,6 +456,31 @@ static void *first_line(void *context, const char *uri, struct MHD_Connection *c
 	return r;
 }
 
+static void connection_changed(void *context, struct MHD_Connection *connection, void **state,
+			       enum MHD_ConnectionNotificationCode code)
+{
+	struct tfp_http_server *server = context;
+	bool begins = code == MHD_CONNECTION_NOTIFY_STARTED;
+	(void)connection;
+	(void)state;
+	tfp_metrics_add(server->metrics, TFP_METRIC_CONNECTIONS, begins ? 1 : -1);
+	tfp_metrics_add(server->metrics, TFP_METRIC_ACCEPTED, begins);
+}
+
+static void count_request(const struct request *r, size_t sent, int64_t duration_ns, bool whole)
+{
+	struct tfp_metrics *metrics = r->server->metrics;
+	unsigned route = tfp_route_count();
+	if (r->route)
+		route = tfp_route_number(r->route);
+	else if (r->reply.status >= 400)
+		route++; /* neither a route nor a file of the page */
+	tfp_metrics_request(metrics, route, r->reply.status, duration_ns);
+	tfp_metrics_add(metrics, TFP_METRIC_BODY_BYTES, (int64_t)sent);
+	tfp_metrics_add(metrics, TFP_METRIC_CUT_OFF, !whole);
+	tfp_metrics_add(metrics, TFP_METRIC_IN_FLIGHT, -1);
+}
+
 static void completed(void *context, struct MHD_Connection *connection, void **state,
 		      enum MHD_RequestTerminationCode code)
 {
@@ -444,10 +491,13 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 		return;
 	if (r->counted) {
 		bool head = r->method && strcmp(r->method, "HEAD") == 0;
+		bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+		int64_t duration_ns = tfp_clock_monotonic_ns() - r->started_ns;
+		size_t sent = head ? 0 : r->sent;
 		tfp_log_verbose("%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->uri,
-				r->reply.status, head ? 0 : r->sent,
-				(double)(tfp_clock_monotonic_ns() - r->started_ns) / 1e6,
-				code == MHD_REQUEST_TERMINATED_COMPLETED_OK ? "" : " (cut off)");
+				r->reply.status, sent, (double)duration_ns / 1e6,
+				whole ? "" : " (cut off)");
+		count_request(r, sent, duration_ns, whole);
 		atomic_fetch_sub(&r->server->active, 1);
 	}
 	*state = NULL;
@@ -484,8 +534,13 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	server->build = config->build;
 	server->prefix = tfp_strdup(config->url_prefix);
 	enum tfp_status status = TFP_OK;
-	if (!server->prefix)
+	server->metrics = tfp_metrics_new(tfp_route_path, tfp_route_count());
+	if (!server->prefix || !server->metrics)
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
+	if (status == TFP_OK)
+		status = tfp_health_new(&server->health, app->dir, err);
+	server->app.metrics = server->metrics;
+	server->app.health = server->health;
 	if (status == TFP_OK)
 		status = tfp_listen(&server->listener, config->host, config->port,
 				    config->further_ports, server->prefix, err);
@@ -511,6 +566,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MEMORY, NULL},
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)first_line, server},
 		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)completed, server},
+		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection_changed, server},
 		{MHD_OPTION_END, 0, NULL},
 	};
 	server->daemon = MHD_start_daemon(
@@ -541,6 +597,7 @@ bool tfp_http_server_is_public(const struct tfp_http_server *server)
 
 void tfp_http_server_stop(struct tfp_http_server *server)
 {
+	tfp_health_stop(server->health);
 	/* Its workers may still be about to look at the descriptor: new clients are
 	 * refused, but it is closed only when they have ended. */
 	if (MHD_quiesce_daemon(server->daemon) >= 0)
@@ -549,7 +606,7 @@ void tfp_http_server_stop(struct tfp_http_server *server)
 
 bool tfp_http_server_idle(const struct tfp_http_server *server)
 {
-	return atomic_load(&server->active) == 0;
+	return atomic_load(&server->active) == 0 && tfp_health_idle(server->health);
 }
 
 void tfp_http_server_free(struct tfp_http_server *server)
@@ -568,6 +625,8 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
 	tfp_listener_close(&server->listener);
+	tfp_health_free(server->health);
+	tfp_metrics_free(server->metrics);
 	tfp_free(server->prefix);
 	tfp_free(server);
 }

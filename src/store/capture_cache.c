@@ -6,6 +6,7 @@
 #include "base/progress.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,10 +40,11 @@ struct tfp_capture_cache {
 	struct tfp_logdir *dir;
 	struct tfp_pool *pool;
 	uint64_t limit;
+	atomic_uint_least64_t hits, loads;
+	atomic_uint_least64_t bytes, resident; /* changed with the lock */
 
 	pthread_mutex_t lock; /* guards what follows, and every entry */
 	pthread_cond_t loaded;
-	uint64_t bytes;
 	struct entry *newest, *oldest;
 	struct entry *buckets[BUCKETS];
 };
@@ -103,6 +105,7 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 	if (e->state != LOADING)
 		lru_remove(cache, e);
 	cache->bytes -= e->bytes;
+	cache->resident -= e->bytes && e->capture;
 	e->bytes = 0;
 	entry_unref(e);
 }
@@ -117,6 +120,7 @@ static void account(struct tfp_capture_cache *cache, struct entry *e)
 	if (e->capture)
 		bytes += tfp_capture_held_bytes(e->capture);
 	cache->bytes += bytes - e->bytes;
+	cache->resident += !e->bytes && e->capture;
 	e->bytes = bytes;
 	if (bytes > cache->limit)
 		table_remove(cache, e);
@@ -197,6 +201,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	}
 	if (e) {
 		close(fd);
+		cache->hits++;
 		e->references++;
 		e->passing &= passing;
 		bool wanted = true;
@@ -223,6 +228,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 		close(fd);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to open %s", file->path);
 	}
+	cache->loads++;
 	e->references++;
 	e->in_table = true;
 	e->passing = passing;
@@ -295,6 +301,16 @@ void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_c
 	if (e && e->passing && e->state == READY && e->capture == capture)
 		table_remove(cache, e);
 	pthread_mutex_unlock(&cache->lock);
+}
+
+struct tfp_capture_cache_stats tfp_capture_cache_stats(const struct tfp_capture_cache *cache)
+{
+	return (struct tfp_capture_cache_stats){
+		.hits = cache->hits,
+		.loads = cache->loads,
+		.resident = cache->resident,
+		.bytes = cache->bytes,
+	};
 }
 
 struct tfp_logdir *tfp_capture_cache_dir(const struct tfp_capture_cache *cache)

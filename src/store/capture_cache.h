@@ -35,6 +35,15 @@ enum tfp_status tfp_capture_cache_visit(struct tfp_capture_cache *cache,
 void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
 			     const struct tfp_capture *capture);
 
+/* What became of calls so far, and what it holds now. */
+struct tfp_capture_cache_stats {
+	uint64_t hits, loads; /* a load may have failed */
+	uint64_t resident;    /* captures */
+	uint64_t bytes;       /* of them, mapped ones included */
+};
+/* Takes no lock: the numbers may be of different moments. */
+struct tfp_capture_cache_stats tfp_capture_cache_stats(const struct tfp_capture_cache *cache);
+
 /* Where its files are. */
 struct tfp_logdir *tfp_capture_cache_dir(const struct tfp_capture_cache *cache);
 

@@ -1207,6 +1207,36 @@ const char *tfp_logdir_path(const struct tfp_logdir *dir)
 	return dir->path;
 }
 
+/* errno of the first thing that fails, or 0. */
+static int look_at_root(const struct tfp_logdir *dir, int fd)
+{
+	DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+	int error = 0;
+	if (!entries) {
+		error = errno;
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	/* Some file systems open a folder that they cannot read. One without entries is fine. */
+	errno = 0;
+	if (!readdir(entries))
+		error = errno;
+	if (error == 0 && dir->only && faccessat(fd, dir->only, R_OK, AT_EACCESS) != 0)
+		error = errno;
+	closedir(entries);
+	return error;
+}
+
+enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err)
+{
+	/* By its path: the descriptor that is open would not notice that it was unmounted. */
+	int error = look_at_root(dir, open(dir->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (error)
+		return tfp_fail(err, TFP_IO, "cannot read the log directory: %s", strerror(error));
+	return TFP_OK;
+}
+
 void tfp_logdir_expire(struct tfp_logdir *dir)
 {
 	pthread_mutex_lock(&dir->lock);

@@ -81,6 +81,9 @@ void tfp_logdir_free(struct tfp_logdir *dir);
 /* The path as it was given. */
 const char *tfp_logdir_path(const struct tfp_logdir *dir);
 
+/* Whether it can be opened and read now, without a scan. The text names no path. */
+enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err) TFP_CHECK;
+
 /* The present state, at most a second or ten times the scan's own duration
  * old. Thread-safe. Give it back with tfp_logdir_snapshot_unref. */
 enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_logdir_snapshot **out,

@@ -37,9 +37,10 @@ struct tfp_result_cache {
 	int folder;
 	uint64_t limit, build;
 	atomic_bool complained;
+	atomic_uint_least64_t hits, misses, writes, failures;
+	atomic_uint_least64_t bytes; /* of all files, as far as we know; changed with the lock */
 
 	pthread_mutex_t lock; /* guards what follows, and is held while files are removed */
-	uint64_t bytes;       /* of all files, as far as we know */
 	unsigned puts;        /* since they were counted; PUTS_A_COUNT: never were */
 };
 
@@ -265,6 +266,7 @@ bool tfp_result_cache_get(struct tfp_result_cache *cache, const struct tfp_buf *
 	tfp_buf_init(&file, SIZE_MAX / 2);
 	ok = fd >= 0 && read_whole(fd, &file) &&
 	     tfp_result_decode(file.data, file.size, &whole, out);
+	atomic_fetch_add(ok ? &cache->hits : &cache->misses, 1);
 	if (ok)
 		futimens(fd, NULL); /* used just now; where it fails it only goes sooner */
 	else if (fd >= 0)
@@ -425,6 +427,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 		if (!ok && !atomic_exchange(&cache->complained, true))
 			tfp_log_warning("results cannot be kept: %s", strerror(errno));
 	}
+	atomic_fetch_add(ok ? &cache->writes : &cache->failures, 1);
 	if (ok) {
 		atomic_store(&cache->complained, false);
 		pthread_mutex_lock(&cache->lock);
@@ -436,6 +439,20 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	tfp_buf_release(&file);
 	tfp_buf_release(&whole);
 	return ok;
+}
+
+struct tfp_result_cache_stats tfp_result_cache_stats(const struct tfp_result_cache *cache)
+{
+	struct tfp_result_cache_stats stats = {0};
+	if (cache)
+		stats = (struct tfp_result_cache_stats){
+			.hits = cache->hits,
+			.misses = cache->misses,
+			.writes = cache->writes,
+			.failures = cache->failures,
+			.bytes = cache->bytes,
+		};
+	return stats;
 }
 
 /* ---- keys ---- */

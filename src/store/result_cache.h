@@ -49,6 +49,14 @@ bool tfp_result_cache_has(struct tfp_result_cache *cache, const struct tfp_buf *
 bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *key,
 			  const struct tfp_buf *bytes);
 
+/* What became of calls so far, and what the folder holds. */
+struct tfp_result_cache_stats {
+	uint64_t hits, misses, writes, failures; /* failures of writes */
+	uint64_t bytes;                          /* as far as known: others write too */
+};
+/* Takes no lock and does not touch the disk. Accepts cache == NULL: all is 0. */
+struct tfp_result_cache_stats tfp_result_cache_stats(const struct tfp_result_cache *cache);
+
 /* Appends to a key which file it is about, and in which state: path, size, time, inode,
  * and a hash of its first and last bytes. Reads no more of it. */
 enum tfp_status tfp_result_key_add_file(struct tfp_buf *key, struct tfp_logdir *dir,
