@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced by scripts/run and scripts/test: installs what a build or the tests
+# Sourced by scripts/run, scripts/test and scripts/bench: installs what a build or the tests
 # need, and builds. Debian and Ubuntu by apt-get; elsewhere it says what is
 # missing.
 #
@@ -84,6 +84,14 @@ look_for_test_packages() {
     need chromium -- test -x "${CHROMIUM:-/usr/bin/chromium}"
     need gcc libc6-dev -- compiles gcc -fsanitize=thread
     need clang libclang-rt-14-dev llvm-14 -- compiles clang -fsanitize=address,undefined
+}
+
+look_for_bench_packages() {
+    look_for_build_packages
+    need libcmocka-dev -- have_library cmocka
+    need libnghttp2-dev -- have_library libnghttp2
+    need binutils -- have strip
+    need wrk -- have wrk
 }
 
 apt_failed() {

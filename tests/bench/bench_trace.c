@@ -5,10 +5,11 @@
  *
  *     bench_trace LOGDIR [REQUESTS]
  */
+#include "answer.h"
+
 #include "analysis/event_categories.h"
 #include "analysis/timeline.h"
 #include "base/clock.h"
-#include "http/router.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,13 +26,6 @@ static struct tfp_http_app app;
 static struct tfp_pool *pool;
 static const struct tfp_run *run;
 static char run_name[512];
-
-static void die(const char *what, const struct tfp_error *err)
-{
-	char text[1024];
-	fprintf(stderr, "%s: %s\n", what, err ? tfp_error_text(err, text, sizeof(text)) : "");
-	exit(1);
-}
 
 /* By the clock, and of all processors together: the one that a busy machine leaves alone. */
 struct moment {
@@ -132,27 +126,27 @@ static void build(struct built *b)
 	const struct tfp_event_categories *categories;
 	struct tfp_error err;
 	if (tfp_capture_cache_new(&cache, app.dir, UINT64_MAX, pool, &err) != TFP_OK)
-		die("cache", &err);
+		bench_die("cache", &err);
 	struct moment start = now();
 	if (tfp_capture_cache_get(cache, &run->hosts[0], &capture, &err) != TFP_OK)
-		die("load", &err);
+		bench_die("load", &err);
 	b->load = since(start);
 	start = now();
 	if (tfp_file_tracks_get(capture, pool, &tracks, &err) != TFP_OK)
-		die("tracks", &err);
+		bench_die("tracks", &err);
 	b->tracks = since(start);
 	start = now();
 	if (tfp_file_timeline_get(capture, pool, &timeline, &err) != TFP_OK)
-		die("index", &err);
+		bench_die("index", &err);
 	b->index = since(start);
 	start = now();
 	if (tfp_file_event_categories_get(capture, pool, &categories, &err) != TFP_OK)
-		die("categories", &err);
+		bench_die("categories", &err);
 	b->categories = since(start);
 	start = now();
 	if (tfp_tracks_get(capture, pool, &all_tracks, &err) != TFP_OK ||
 	    tfp_timeline_get(capture, pool, &all_timeline, &err) != TFP_OK)
-		die("derived lines", &err);
+		bench_die("derived lines", &err);
 	b->derived = since(start);
 	b->all = (struct spent){b->tracks.ms + b->index.ms + b->categories.ms,
 				b->tracks.busy_ms + b->index.busy_ms + b->categories.busy_ms};
@@ -173,23 +167,10 @@ static struct spent ask(const char *uri, size_t *raw, size_t *packed, uint64_t *
 	static const char *const encodings[] = {"identity", "zstd"};
 	struct spent spent = {0};
 	for (int zstd = raw ? 0 : 1; zstd < 2; zstd++) {
-		struct tfp_arena arena;
-		struct tfp_http_target target;
 		struct tfp_reply reply;
-		struct tfp_error err;
-		struct tfp_http_conditions conditions = {.accept_encoding = encodings[zstd]};
-		tfp_arena_init(&arena, 1 << 20);
-		tfp_reply_init(&reply);
 		struct moment start = now();
-		if (tfp_http_target_parse(&target, uri, "", &arena, &err) != TFP_OK)
-			die(uri, &err);
-		const struct tfp_route *route = tfp_route_find(target.path);
-		if (!route)
-			die(target.path, NULL);
-		tfp_route_answer(route, &app, 1, &target, &conditions, &reply);
+		bench_ask(&app, uri, encodings[zstd], &reply);
 		spent = since(start);
-		if (reply.status != 200)
-			die(tfp_buf_text(&reply.body), NULL);
 		if (!zstd) {
 			const char *at = strstr(tfp_buf_text(&reply.body), "\"shown\":");
 			*raw = reply.body.size;
@@ -199,7 +180,6 @@ static struct spent ask(const char *uri, size_t *raw, size_t *packed, uint64_t *
 			*packed = reply.body.size;
 		}
 		tfp_reply_release(&reply);
-		tfp_arena_release(&arena);
 	}
 	return spent;
 }
@@ -265,16 +245,6 @@ static void one(const char *what, const char *format, const char *rest)
 	report(what, best, (struct spent){0});
 }
 
-static void escape(const char *text, char *out, size_t size)
-{
-	size_t n = 0;
-	for (; *text && n + 4 < size; text++)
-		n += (size_t)snprintf(out + n, size - n,
-				      strchr("/&=%+ #?", *text) ? "%%%02X" : "%c",
-				      (unsigned char)*text);
-	out[n] = '\0';
-}
-
 int main(int argc, char **argv)
 {
 	size_t requests = argc > 2 ? (size_t)atoi(argv[2]) : 300;
@@ -285,14 +255,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_trace LOGDIR [REQUESTS]\n");
 		return 2;
 	}
-	if (tfp_pool_new(&pool, 2, &err) != TFP_OK ||
-	    tfp_logdir_new(&app.dir, argv[1], 0, &err) != TFP_OK ||
-	    tfp_logdir_snapshot(app.dir, &snapshot, &err) != TFP_OK)
-		die(argv[1], &err);
-	if (snapshot->run_count == 0)
-		die("no captures", NULL);
+	if (tfp_pool_new(&pool, 2, &err) != TFP_OK)
+		bench_die("threads", &err);
+	bench_open(&app, argv[1], NULL, pool);
+	bench_run_name(&app, run_name, sizeof(run_name));
+	if (tfp_logdir_snapshot(app.dir, &snapshot, &err) != TFP_OK)
+		bench_die(argv[1], &err);
 	run = &snapshot->runs[0];
-	escape(run->name, run_name, sizeof(run_name));
 	for (int i = 0; i < 3; i++) {
 		build(&b);
 		best.load = i ? least(best.load, b.load) : b.load;
@@ -312,9 +281,6 @@ int main(int argc, char **argv)
 	report("derived lines, and their index", best.derived, best.load);
 	printf("index %.1f MB, %.1f %% of the columns\n", (double)b.index_bytes / 1e6,
 	       100.0 * (double)b.index_bytes / (double)b.column_bytes);
-	if (tfp_capture_cache_new(&app.cache, app.dir, UINT64_MAX, pool, &err) != TFP_OK)
-		die("cache", &err);
-	app.pool = pool;
 	char uri[1024];
 	snprintf(uri, sizeof(uri), "/trace_viewer/tracks?derived=0&run=%s", run_name);
 	report("first answer, from nothing", ask(uri, NULL, NULL, NULL), best.load);
@@ -330,9 +296,8 @@ int main(int argc, char **argv)
 	one("search of arguments", "/trace_viewer/search?run=%s&in=args&q=%s", "float32");
 	one("sums of everything", "/trace_viewer/aggregate?run=%s%s", "");
 	one("list of everything", "/trace_viewer/events?run=%s%s", "");
-	tfp_capture_cache_free(app.cache);
 	tfp_logdir_snapshot_unref(snapshot);
-	tfp_logdir_free(app.dir);
+	bench_close(&app);
 	tfp_pool_free(pool);
 	return 0;
 }

@@ -24,7 +24,12 @@ def varint(data, at):
         shift += 7
 
 
+ONE = [bytes((i,)) for i in range(128)]
+
+
 def encode(value):
+    if value < 128:
+        return ONE[value]
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)
@@ -71,20 +76,35 @@ def offset_of(event):
     return before, offset, after, duration
 
 
+# Two bytes of a varint at once, both with a next one after them: most of the time goes here.
+PAIRS = [bytes((i & 127 | 128, i >> 7 | 128)) for i in range(1 << 14)]
+
+
 def line(data, times, period_ps):
-    head, events = [], []
+    out, events = bytearray(), []
+    key = encode(XEVENT_OFFSET << 3)
     for field, _, begin, value, end in fields(data):
         if field == XLINE_EVENTS:
-            events.append(offset_of(data[value:end]))
+            before, offset, after, _ = offset_of(data[value:end])
+            before += key
+            events.append((before, offset, after, len(before) + len(after)))
         else:
-            head.append(data[begin:end])
-    key = encode(XEVENT_OFFSET << 3)
-    parts = head
+            out += data[begin:end]
+    tag = encode(XLINE_EVENTS << 3 | 2)
     for i in range(times):
         shift = i * period_ps
-        for before, offset, after, _ in events:
-            parts += nested(XLINE_EVENTS, [before, key, encode(offset + shift), after])
-    return parts
+        for before, offset, after, size in events:
+            left, number = offset + shift, b""
+            while left > 16383:
+                number += PAIRS[left & 16383]
+                left >>= 14
+            number += encode(left)
+            out += tag
+            out += encode(size + len(number))
+            out += before
+            out += number
+            out += after
+    return out
 
 
 def longest(data):
@@ -104,8 +124,7 @@ def longest(data):
     return end
 
 
-def main():
-    source, target, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def lengthen(source, target, size):
     with open(source, "rb") as file:
         data = file.read()
     period_ps = longest(data) + 1_000_000
@@ -125,11 +144,11 @@ def main():
             plane, parts = data[value:end], []
             for inner, _, first, at, last in fields(plane):
                 if inner == XPLANE_LINES:
-                    parts += nested(XPLANE_LINES, [b"".join(line(plane[at:last], times, period_ps))])
+                    parts += nested(XPLANE_LINES, [line(plane[at:last], times, period_ps)])
                 else:
                     parts.append(plane[first:last])
             out.writelines(nested(XSPACE_PLANES, [b"".join(parts)]))
 
 
 if __name__ == "__main__":
-    main()
+    lengthen(sys.argv[1], sys.argv[2], int(sys.argv[3]))
