@@ -255,8 +255,8 @@ static struct open_event read_tpu_event(const struct tpu *t, const struct tfp_li
 	struct tfp_stat stat;
 	int64_t offset = 0, duration = 0;
 	bool has_offset = false, has_duration = false;
-	while (tfp_stat_next(&it, &stat)) {
-		int name = tfp_schema_of(&t->schema, &stat);
+	int name;
+	while ((name = tfp_schema_next(&t->schema, &it, &stat)) >= 0) {
 		if (name == DEVICE_OFFSET)
 			has_offset = tfp_stat_int(&stat, &offset);
 		else if (name == DEVICE_DURATION)

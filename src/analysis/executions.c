@@ -108,8 +108,9 @@ static struct kernel_facts read_kernel(const struct finder *f, size_t plane,
 	struct kernel_facts k = {{"", 0}, {"", 0}, 0, false};
 	struct tfp_stat_iter it = tfp_event_stats(line, i);
 	struct tfp_stat stat;
-	while (tfp_stat_next(&it, &stat)) {
-		switch (tfp_schema_of(&f->schemas[plane], &stat)) {
+	int name;
+	while ((name = tfp_schema_next(&f->schemas[plane], &it, &stat)) >= 0) {
+		switch (name) {
 		case HLO_OP:
 			tfp_stat_text(&f->capture->planes[plane], &stat, &k.op);
 			break;

@@ -77,8 +77,9 @@ void tfp_gpu_event_read(const struct tfp_gpu_reader *reader, const struct tfp_li
 		.kernel_details = none,
 		.equation = none,
 	};
-	while (tfp_stat_next(&it, &stat)) {
-		switch (tfp_schema_of(&reader->schema, &stat)) {
+	int name;
+	while ((name = tfp_schema_next(&reader->schema, &it, &stat)) >= 0) {
+		switch (name) {
 		case TF_OP:
 			tfp_stat_text(reader->plane, &stat, &event->op_fullname);
 			break;

@@ -53,8 +53,9 @@ static bool op_of_event(const struct line_ops *l, size_t i, struct activity *a)
 	if (l->reads_stats) {
 		struct tfp_stat_iter it = tfp_event_stats(l->line, i);
 		struct tfp_stat stat;
-		while (tfp_stat_next(&it, &stat)) {
-			switch (tfp_schema_of(l->schema, &stat)) {
+		int name;
+		while ((name = tfp_schema_next(l->schema, &it, &stat)) >= 0) {
+			switch (name) {
 			case IS_EAGER:
 				if (tfp_stat_int(&stat, &number))
 					a->is_eager = number != 0;

@@ -144,8 +144,9 @@ static bool read_stat(const struct reader *r, const struct tfp_line *line, size_
 	struct tfp_stat_iter it = tfp_event_stats(line, i);
 	struct tfp_stat stat;
 	bool found = false;
-	while (tfp_stat_next(&it, &stat)) {
-		if (tfp_schema_of(&r->schema, &stat) == wanted)
+	int name;
+	while ((name = tfp_schema_next(&r->schema, &it, &stat)) >= 0) {
+		if (name == wanted)
 			found = tfp_stat_int(&stat, value);
 	}
 	return found;

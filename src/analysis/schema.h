@@ -32,6 +32,13 @@ static inline int tfp_schema_of(const struct tfp_schema *schema, const struct tf
 	return (int)schema->wanted[tfp_id_map_find(ids, stat->metadata_id)] - 1;
 }
 
+/* The next stat that is in the list of names: its place there, or -1 at the end. */
+static inline int tfp_schema_next(const struct tfp_schema *schema, struct tfp_stat_iter *it,
+				  struct tfp_stat *stat)
+{
+	return (int)tfp_stat_next_of(it, &schema->plane->stat_meta_ids, schema->wanted, stat) - 1;
+}
+
 /* Derived lines are made by a profiler or viewer from other lines, and are no
  * record of their own: their ids lie in a window from 0xdeadbeef as a signed 32-bit number
  * on (trace_utils.h). */

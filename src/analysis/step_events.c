@@ -258,13 +258,13 @@ static void read_host_stats(const struct host_lines *h, const struct tfp_line *l
 	int64_t number;
 	bool seen[WANTED] = {false};
 	*f = (struct host_facts){0};
-	while (tfp_stat_next(&it, &stat)) {
-		int name = tfp_schema_of(h->schema, &stat);
+	int name;
+	while ((name = tfp_schema_next(h->schema, &it, &stat)) >= 0) {
 		if (name == STAGE_NAME) {
 			f->stage = tfp_stat_text(h->plane, &stat, &text) && text.size > 0;
 			continue;
 		}
-		if (name < 0 || !tfp_stat_int(&stat, &number))
+		if (!tfp_stat_int(&stat, &number))
 			continue;
 		seen[name] = true;
 		if (name == CORRELATION_ID)
@@ -487,8 +487,8 @@ static void run_gpu_line(void *context, size_t index)
 		int64_t number, begin, end;
 		if (groups[i] < 0)
 			continue;
-		while (tfp_stat_next(&it, &stat)) {
-			int name = tfp_schema_of(g->schema, &stat);
+		int name;
+		while ((name = tfp_schema_next(g->schema, &it, &stat)) >= 0) {
 			if (name == CORRELATION_ID)
 				correlated = tfp_stat_int(&stat, &number) &&
 					     (number >= 0 || stat.kind == TFP_STAT_UINT);
@@ -781,8 +781,8 @@ static void tpu_span(const struct tpu_reader *r, const struct tfp_line *line, si
 	/* Modules have only the profiler's clock. */
 	if (r->executions)
 		return;
-	while (tfp_stat_next(&it, &stat)) {
-		int name = tfp_schema_of(&r->schema, &stat);
+	int name;
+	while ((name = tfp_schema_next(&r->schema, &it, &stat)) >= 0) {
 		if (name == DEVICE_OFFSET && !tfp_stat_int(&stat, &offset))
 			offset = -1;
 		else if (name == DEVICE_DURATION && !tfp_stat_int(&stat, &duration))

@@ -133,8 +133,8 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 		struct tfp_str mode = {"", 0};
 		struct tfp_stat stat;
 		int64_t tracing_count = 0;
-		while (tfp_stat_next(&it, &stat)) {
-			int name = tfp_schema_of(schema, &stat);
+		int name;
+		while ((name = tfp_schema_next(schema, &it, &stat)) >= 0) {
 			if (name == CALL)
 				tfp_stat_text(plane, &stat, &mode);
 			else if (name == TRACING_COUNT && !tfp_stat_int(&stat, &tracing_count))

@@ -240,6 +240,11 @@ struct tfp_stat_iter tfp_event_stats(const struct tfp_line *line, size_t i);
 struct tfp_stat_iter tfp_event_meta_stats(const struct tfp_event_meta *meta);
 struct tfp_stat_iter tfp_plane_stats(const struct tfp_plane *plane);
 bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat);
+/* The next stat that somebody wants: wanted[index of its metadata], which is above 0; 0
+ * at the end. ids maps keys of the file to indexes. Others are passed over by their length,
+ * several times as fast as reading them, so damage within them goes unnoticed. */
+unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
+			  const uint8_t *wanted, struct tfp_stat *stat);
 
 /* The key in the file of the stat metadata with this name, or INT64_MIN; for
  * comparing with tfp_stat.metadata_id. */

@@ -149,6 +149,77 @@ bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat)
 	return false;
 }
 
+/* Behind a number, or NULL where none ends before end. */
+static inline const uint8_t *after_number(const uint8_t *at, const uint8_t *end)
+{
+	if (end - at >= 8) {
+		uint64_t bytes;
+		memcpy(&bytes, at, sizeof(bytes));
+		uint64_t last = ~bytes & UINT64_C(0x8080808080808080);
+		return last ? at + 1 + __builtin_ctzll(last) / 8 : NULL;
+	}
+	while (at != end && *at >= 0x80)
+		at++;
+	return at == end ? NULL : at + 1;
+}
+
+/* What most of an event's bytes are: numbers, and stats that nobody asked for, as every
+ * writer writes them (below 128 bytes; first the key of the metadata, in one or two bytes).
+ * Passes over them to the first byte that is anything else. */
+static const uint8_t *pass_unwanted(const uint8_t *at, const uint8_t *end, uint32_t stats,
+				    const struct tfp_id_map *ids, const uint8_t *wanted)
+{
+	while (end - at >= 5) {
+		if (*at == stats) {
+			size_t size = at[1];
+			int64_t key = at[3];
+			if (size < 3 || size >= 0x80 || size > (size_t)(end - at) - 2 ||
+			    at[2] != VARINT(STAT_METADATA_ID))
+				break;
+			if (key >= 0x80) {
+				if (at[4] >= 0x80)
+					break;
+				key = (key & 0x7f) | (int64_t)at[4] << 7;
+			}
+			if (wanted[tfp_id_map_find(ids, key)])
+				break;
+			at += 2 + size;
+			continue;
+		}
+		if (TFP_PB_WIRE(*at) != TFP_PB_VARINT || *at < 8 || *at >= 0x80)
+			break;
+		const uint8_t *next = after_number(at + 1, end);
+		if (!next)
+			break;
+		at = next;
+	}
+	return at;
+}
+
+unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
+			  const uint8_t *wanted, struct tfp_stat *stat)
+{
+	uint32_t tag, stats = TFP_PB_TAG(it->field, TFP_PB_BYTES);
+	struct tfp_pb_cursor *c = &it->cursor;
+	for (;;) {
+		const uint8_t *data;
+		size_t size;
+		c->at = pass_unwanted(c->at, c->end, stats, ids, wanted);
+		if (!tfp_pb_next(c, &tag))
+			return 0;
+		if (tag != stats) {
+			tfp_pb_skip(c, tag);
+			continue;
+		}
+		if (!tfp_pb_bytes(c, &data, &size) ||
+		    (!read_usual_stat(data, size, stat) && !read_stat(data, size, stat)))
+			return 0;
+		unsigned number = wanted[tfp_id_map_find(ids, stat->metadata_id)];
+		if (number)
+			return number;
+	}
+}
+
 int64_t tfp_plane_stat_id(const struct tfp_plane *plane, const char *name)
 {
 	for (size_t i = 1; i < plane->stat_meta_count; i++) {

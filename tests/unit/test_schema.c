@@ -36,6 +36,70 @@ static void test_stats_by_place_in_the_list(void **state)
 	close_built(&o);
 }
 
+/* Wanted stats among others in every form that writers have, and in forms that none has. */
+static void test_only_wanted_stats(void **state)
+{
+	/* A double (wire type 1), as a field of the event that nobody knows. */
+	static const char unknown[] = "\x79\0\0\0\0\0\0\xf0\x3f";
+	/* int64_value 5 before metadata_id 300, which is wanted; the other way round for 200. */
+	static const char turned[] = "\x22\x05\x20\x05\x08\xac\x02";
+	static const char turned_other[] = "\x22\x05\x20\x06\x08\xc8\x01";
+	static const char *const names[] = {"a", "b", "c", "d"};
+	static const int expected[] = {0, 1, 2, 0, 3, 2, 1};
+	struct builder *b = builder_new();
+	struct builder_plane *p = builder_plane(b, 0, "p");
+	struct builder_line *l = builder_line(p, 1, "l", 0);
+	/* A start of nine bytes. */
+	struct builder_stats *e = builder_event(l, "e", (int64_t)1 << 60, 1);
+	struct tfp_schema schema;
+	struct tfp_stat stat;
+	char text[300];
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	builder_stat_metadata(p, 1, "other");
+	builder_stat_metadata(p, 2, "a");
+	builder_stat_metadata(p, 200, "far");
+	builder_stat_metadata(p, 300, "b");
+	builder_stat_metadata(p, 20000, "c");
+	builder_stat_metadata(p, INT64_MAX, "d");
+	builder_stat_int_id(e, 1, INT64_MIN);
+	builder_stat_int_id(e, 2, 10);
+	builder_stat_int_id(e, 200, 1);
+	builder_stat_int_id(e, 300, 11);
+	builder_stat_str(e, "other", text);
+	builder_stat_int_id(e, 20000, 12);
+	builder_raw_stats(e, unknown, sizeof(unknown) - 1);
+	builder_stat_str(e, "a", text);
+	builder_stat_int_id(e, INT64_MAX, 13);
+	builder_stat_int_id(e, -1, 1);
+	builder_stat_double(e, "c", 1.5);
+	builder_raw_stats(e, turned_other, sizeof(turned_other) - 1);
+	builder_raw_stats(e, turned, sizeof(turned) - 1);
+	builder_stat_int_id(e, 1, 0);
+	/* Nothing of these two, up to their last byte. */
+	builder_event(l, "short", 1, 1);
+	builder_stat_int_id(builder_event(l, "none", 2, 2), 1, 1);
+	struct opened o = open_built(b);
+	const struct tfp_plane *plane = &o.capture->planes[0];
+	assert_int_equal(tfp_schema_init(&schema, plane, names, COUNT(names), NULL), TFP_OK);
+	struct tfp_stat_iter it = tfp_event_stats(&plane->lines[0], 2);
+	for (size_t i = 0; i < COUNT(expected); i++) {
+		assert_int_equal(tfp_schema_next(&schema, &it, &stat), expected[i]);
+		if (i < 3)
+			assert_int_equal(stat.int_value, 10 + i);
+	}
+	assert_int_equal(stat.int_value, 5);
+	assert_int_equal(tfp_schema_next(&schema, &it, &stat), -1);
+	assert_int_equal(tfp_schema_next(&schema, &it, &stat), -1);
+	for (size_t i = 0; i < 2; i++) {
+		it = tfp_event_stats(&plane->lines[0], i);
+		assert_int_equal(tfp_schema_next(&schema, &it, &stat), -1);
+	}
+	tfp_schema_release(&schema);
+	close_built(&o);
+}
+
 static void test_plane_kinds(void **state)
 {
 	static const struct {
@@ -118,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stats_by_place_in_the_list),
+		cmocka_unit_test(test_only_wanted_stats),
 		cmocka_unit_test(test_plane_kinds),
 		cmocka_unit_test(test_derived_lines),
 		cmocka_unit_test(test_grouped),
