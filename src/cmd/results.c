@@ -30,6 +30,21 @@ bool tfp_read_size(const char *text, uint64_t *out)
 	return errno == 0 && *end == '\0' && n > 0;
 }
 
+bool tfp_results_take_option(struct tfp_results_options *options, int option, const char *text)
+{
+	switch (option) {
+	case TFP_RESULTS_OPTION_DIR:
+		options->folder = text;
+		break;
+	case TFP_RESULTS_OPTION_LIMIT:
+		return tfp_read_size(text, &options->limit_bytes);
+	case TFP_RESULTS_OPTION_OFF:
+		options->off = true;
+		break;
+	}
+	return true;
+}
+
 uint64_t tfp_build_stamp(void)
 {
 	struct stat st = {0};

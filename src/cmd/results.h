@@ -7,6 +7,8 @@
 
 #include "store/result_cache.h"
 
+#include <getopt.h>
+
 #define TFP_RESULTS_LIMIT ((uint64_t)1 << 30) /* bytes, when no option says */
 
 struct tfp_results_options {
@@ -14,6 +16,25 @@ struct tfp_results_options {
 	uint64_t limit_bytes;
 	bool off;
 };
+
+/* Ids of the options, beyond those of a program's own. */
+enum tfp_results_option {
+	TFP_RESULTS_OPTION_DIR = 0x1000,
+	TFP_RESULTS_OPTION_LIMIT,
+	TFP_RESULTS_OPTION_OFF,
+};
+
+/* The options, for a program's table of long ones. */
+/* clang-format off */
+#define TFP_RESULTS_LONG_OPTIONS                                           \
+	{"cache-dir", required_argument, NULL, TFP_RESULTS_OPTION_DIR},     \
+	{"cache-limit", required_argument, NULL, TFP_RESULTS_OPTION_LIMIT}, \
+	{"no-cache", no_argument, NULL, TFP_RESULTS_OPTION_OFF}
+/* clang-format on */
+
+/* Takes over one of them. text is its argument, borrowed for as long as the options are used.
+ * false for a limit that is no size. */
+bool tfp_results_take_option(struct tfp_results_options *options, int option, const char *text);
 
 /* A size such as 4G; K, M, G and T stand for powers of 1024. false for anything else, and
  * for 0. */

@@ -89,9 +89,6 @@ enum option_id {
 	OPTION_VERSION = 256,
 	OPTION_FOLLOW_SYMLINKS,
 	OPTION_STEP_SOURCE,
-	OPTION_CACHE_DIR,
-	OPTION_CACHE_LIMIT,
-	OPTION_NO_CACHE,
 	OPTION_TRACKS,
 	OPTION_FROM,
 	OPTION_TO,
@@ -109,9 +106,7 @@ static const struct option long_options[] = {
 	{"from", required_argument, NULL, OPTION_FROM},
 	{"to", required_argument, NULL, OPTION_TO},
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
-	{"cache-dir", required_argument, NULL, OPTION_CACHE_DIR},
-	{"cache-limit", required_argument, NULL, OPTION_CACHE_LIMIT},
-	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
+	TFP_RESULTS_LONG_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{NULL, 0, NULL, 0},
@@ -212,16 +207,12 @@ static int read_options(struct options *o, int argc, char **argv)
 		case OPTION_FOLLOW_SYMLINKS:
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
 			break;
-		case OPTION_CACHE_DIR:
-			o->results.folder = optarg;
-			break;
-		case OPTION_CACHE_LIMIT:
-			if (!tfp_read_size(optarg, &o->results.limit_bytes))
+		case TFP_RESULTS_OPTION_DIR:
+		case TFP_RESULTS_OPTION_LIMIT:
+		case TFP_RESULTS_OPTION_OFF:
+			if (!tfp_results_take_option(&o->results, option, optarg))
 				return bad_usage("--cache-limit takes a size such as 1G, not '%s'",
 						 optarg);
-			break;
-		case OPTION_NO_CACHE:
-			o->results.off = true;
 			break;
 		case OPTION_VERSION:
 			puts("tfprof " TFP_VERSION);

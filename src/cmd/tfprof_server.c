@@ -87,9 +87,6 @@ enum option_id {
 	OPTION_FOLLOW_SYMLINKS,
 	OPTION_MEMORY_LIMIT,
 	OPTION_THREADS,
-	OPTION_CACHE_DIR,
-	OPTION_CACHE_LIMIT,
-	OPTION_NO_CACHE,
 	OPTION_VERBOSE,
 	OPTION_VERSION
 };
@@ -106,9 +103,7 @@ static const struct option long_options[] = {
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
 	{"threads", required_argument, NULL, OPTION_THREADS},
-	{"cache-dir", required_argument, NULL, OPTION_CACHE_DIR},
-	{"cache-limit", required_argument, NULL, OPTION_CACHE_LIMIT},
-	{"no-cache", no_argument, NULL, OPTION_NO_CACHE},
+	TFP_RESULTS_LONG_OPTIONS,
 	{"verbose", no_argument, NULL, OPTION_VERBOSE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -206,16 +201,12 @@ static int read_options(struct options *o, int argc, char **argv)
 						 optarg);
 			o->threads = (unsigned)n;
 			break;
-		case OPTION_CACHE_DIR:
-			o->results.folder = optarg;
-			break;
-		case OPTION_CACHE_LIMIT:
-			if (!tfp_read_size(optarg, &o->results.limit_bytes))
+		case TFP_RESULTS_OPTION_DIR:
+		case TFP_RESULTS_OPTION_LIMIT:
+		case TFP_RESULTS_OPTION_OFF:
+			if (!tfp_results_take_option(&o->results, option, optarg))
 				return bad_usage("--cache-limit takes a size such as 1G, not '%s'",
 						 optarg);
-			break;
-		case OPTION_NO_CACHE:
-			o->results.off = true;
 			break;
 		case OPTION_ALLOW_CAPTURE:
 			o->allow_capture = true;
