@@ -1,14 +1,17 @@
 // What the pages about steps have in common: keys, and what is said above everything.
 
-import { getJson } from '../core/api';
-import type { GvizTable } from '../core/gviz';
-import { records, text } from '../core/gviz';
+import { getJson, type Query } from '../core/api';
+import { records, text, type GvizTable } from '../core/gviz';
 import { h } from '../core/dom';
+import { duration, plural } from '../core/format';
 import type { PageContext } from '../core/page';
-import type { Query } from '../core/api';
-import { choiceOf, neighbour } from './step_chart';
-import { sourceText } from '../core/steps';
-import type { Steps } from '../core/steps';
+import { headline, sourceText, within, type Range, type Steps } from '../core/steps';
+import { tracePlace } from '../core/trace_link';
+import { microseconds } from './charts';
+import { csvButton, plainTable, section, type PlainTableOptions } from './plain_table';
+import type { Tile } from './stat_tile';
+import { choiceOf, neighbour, type Choice } from './step_chart';
+import { stepBars, stepTable } from './step_table';
 import { verdictBar } from './verdict';
 
 /** Answers of these tools hold an empty object where a table is not used. */
@@ -61,4 +64,35 @@ export function sourceNote(context: PageContext, found: Readonly<Record<string, 
   if (text === '' && context.url.get('step_source') !== 'module') return null;
   return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module of this capture runs twice, so there are no executions to take for steps.' : `These are not marked steps: ${text}, each up to the begin of the next.`),
     h('button', { type: 'button', class: 'linklike', on: { click: () => context.url.set({ step_source: null, step: null, steps: null }) } }, 'Only marked steps'));
+}
+
+/** The average of the steps that are shown, of which there is at least one. */
+export function averageTile(steps: Steps, range: Range | null, base: Steps | null): Tile {
+  const now = headline(steps, range);
+  const shown = within(steps.steps, range).length;
+  return {
+    label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, better: 'lower',
+    note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${now.ofSlowest ? '; slowest host' : ''}`,
+    base: base !== null && base.steps.length > 0 ? headline(base, null).mean : null,
+  };
+}
+
+export interface StepSection {
+  title: string;
+  note: string;
+  /** What hosts are compared by. */
+  compare?: Record<string, string>;
+  /** With the fastest and the slowest step. */
+  extremes: boolean;
+}
+
+/** How the chosen step and the average one are spent, as bars and as a table. */
+export function stepSection(context: PageContext, steps: Steps, base: Steps | null, choice: Choice, { title, note, compare, extremes }: StepSection): HTMLElement {
+  const table = (): PlainTableOptions<never> => stepTable(steps, base, choice, extremes) as unknown as PlainTableOptions<never>;
+  const step = steps.steps[choice.step];
+  return section(title, note, [
+    ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer', compare) }, 'Compare hosts')] : []),
+    ...(step !== undefined && sourceText(steps.properties) === '' && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', tracePlace({ step: step.name })) }, 'Show in the trace')] : []),
+    csvButton('step_categories', table),
+  ], stepBars(steps, base, choice), plainTable(table()));
 }

@@ -60,6 +60,11 @@ export function percent(fraction: number): string {
   return `${(fraction * 100).toFixed(1)} %`;
 }
 
+/** A share as a number and its unit. */
+export function asPercent(fraction: number): Quantity {
+  return { value: percent(fraction).replace(' %', ''), unit: '%' };
+}
+
 export function signed(text: string, value: number): string {
   if (value > 0) return `+${text}`;
   return text.replace(/^-/, '−');

@@ -13,7 +13,7 @@ import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { joinBase, type Difference } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { columnDecimals, count, duration, exact, fixed, percent, plural } from '../core/format';
+import { asPercent, columnDecimals, count, duration, exact, fixed, percent, plural } from '../core/format';
 import { amount, number, records, text, type Cell, type GvizTable, type Rec } from '../core/gviz';
 import { addressKey, distinctTails } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
@@ -368,7 +368,6 @@ class OpStatsPage implements Page {
       return share(sorted.slice(0, 5).reduce((a, b) => a + b, 0), sorted.reduce((a, b) => a + b, 0));
     };
     const types = new Set(current(data).map((op) => op.type)).size;
-    const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
     list.push({
       label: 'Operations', hint: 'Different operations in this list', value: current(data).length, format: (value) => ({ value: count(value), unit: '' }),
       note: `of ${plural(types, 'type')}`, base: base === null ? null : current(base).length,

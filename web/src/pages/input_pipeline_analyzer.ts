@@ -9,22 +9,21 @@ import { finding } from '../components/finding';
 import { noSteps } from '../components/no_steps';
 import { csvButton, plainTable, section, type PlainTableOptions } from '../components/plain_table';
 import { stackedBars } from '../components/stacked_bars';
-import { analysisMessages, getLoose, sourceNote, stepKeys } from '../components/step_page';
+import { analysisMessages, averageTile, getLoose, sourceNote, stepKeys, stepSection } from '../components/step_page';
 import { choiceOf, StepChart } from '../components/step_chart';
 import { InfeedChart } from '../components/infeed_chart';
-import { keyed, stepBars, stepTable } from '../components/step_table';
+import { keyed } from '../components/step_table';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { inputVerdict, pieces, plain } from '../core/advice';
 import { joinBase, type Difference } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { columnDecimals, count, duration, percent, plural } from '../core/format';
+import { asPercent, columnDecimals, count, duration, percent } from '../core/format';
 import { amount, records, text, type GvizTable } from '../core/gviz';
 import { addressKey } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
-import { headline, properties, readSteps, shareOf, sourceText, within, type Steps } from '../core/steps';
+import { properties, readSteps, shareOf, within, type Steps } from '../core/steps';
 import type { Column } from '../core/table_view';
-import { tracePlace } from '../core/trace_link';
 
 interface InputOp {
   key: string;
@@ -96,7 +95,6 @@ function read(tables: readonly (GvizTable | undefined)[]): Input {
   };
 }
 
-const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
 const sum = (parts: readonly HostPart[]): number => parts.reduce((total, part) => total + part.us, 0);
 
 class InputPipelinePage implements Page {
@@ -170,13 +168,8 @@ class InputPipelinePage implements Page {
     this.chart.element.hidden = none;
     if (!none) this.chart.set(data.steps, base?.steps ?? null);
     this.infeed.set(data.steps, base?.steps ?? null);
-    const table = (): PlainTableOptions<never> => stepTable(data.steps, base?.steps ?? null, choice, true) as unknown as PlainTableOptions<never>;
-    const step = data.steps.steps[choice.step];
-    fill(this.statsSlot, !none && section('Device: how a step is spent', '', [
-      ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer', { metric: 'input' }) }, 'Compare hosts')] : []),
-      ...(step !== undefined && sourceText(found) === '' && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', tracePlace({ step: step.name })) }, 'Show in the trace')] : []),
-      csvButton('step_categories', table),
-    ], stepBars(data.steps, base?.steps ?? null, choice), plainTable(table())));
+    fill(this.statsSlot, !none && stepSection(context, data.steps, base?.steps ?? null, choice,
+      { title: 'Device: how a step is spent', note: '', compare: { metric: 'input' }, extremes: true }));
     this.showTiles();
     this.showInfeed();
     this.showHost();
@@ -191,11 +184,7 @@ class InputPipelinePage implements Page {
     const baseSteps = base !== null && base.steps.steps.length > 0 ? base.steps : null;
     const list: Tile[] = [];
     if (shown.length > 0) {
-      const now = headline(data.steps, range);
-      list.push({
-        label: 'Average step', hint: 'Mean time of a step', value: now.mean, format: duration, better: 'lower', note: `${shown.length === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown.length, 'step')}`}${now.ofSlowest ? '; slowest host' : ''}`,
-        base: baseSteps === null ? null : headline(baseSteps, null).mean,
-      });
+      list.push(averageTile(data.steps, range, baseSteps));
       const stems = ['infeed', 'tc_infeed', 'scv0_infeed'];
       list.push({ label: 'Waiting for input', hint: 'Share of step time spent waiting for input data', value: shareOf(data.steps, range, ...stems), format: asPercent, better: 'lower', base: baseSteps === null ? null : shareOf(baseSteps, null, ...stems) });
       const infeed = shown.flatMap((step) => (step.infeed === null ? [] : [step.infeed]));

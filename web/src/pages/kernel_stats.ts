@@ -13,7 +13,7 @@ import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { joinBase, type Difference } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { columnDecimals, count, duration, exact, percent, plural } from '../core/format';
+import { asPercent, columnDecimals, count, duration, exact, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type Cell, type GvizTable } from '../core/gviz';
 import { addressKey, distinctTails, opTypeFromName, shortKernel, trimLeft, trimRight } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
@@ -255,7 +255,6 @@ class KernelStatsPage implements Page {
     const launches = (rows: readonly Kernel[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
     const five = (rows: readonly Kernel[]): number => ratio(total(groupKernels(rows, 'kernel').slice(0, 5)), total(rows));
     const of = (measure: (rows: readonly Kernel[]) => number): { value: number; base: number | null } => ({ value: measure(data), base: base === null ? null : measure(base) });
-    const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
     const eligible = total(data.filter((row) => row.eligible));
     return [
       { label: 'Kernel time', hint: 'Time of all kernels, all devices together', ...of(total), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },

@@ -13,7 +13,7 @@ import { verdictBar } from '../components/verdict';
 import type { Diagnostic } from '../core/api';
 import { joinBase, type Difference } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { bytes, count, exact, percent, plural } from '../core/format';
+import { asPercent, bytes, count, exact, percent, plural } from '../core/format';
 import type { Cell, GvizTable } from '../core/gviz';
 import { pointAt, readBands, readBreakdown, readSummary, readTimeline, zoomed, type Allocator, type Band, type Block, type Breakdown, type MemorySummary, type Span, type Timeline } from '../core/memory';
 import type { Page, PageContext } from '../core/page';
@@ -388,7 +388,6 @@ class MemoryProfilePage implements Page {
   private tiles(one: Allocator): Tile[] {
     const other = this.base?.summary.allocators.find((candidate) => candidate.id === one.id);
     const whole = (value: number): { value: string; unit: string } => ({ value: count(value), unit: '' });
-    const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
     const of = (measure: (from: Allocator) => number | null): { value: number | null; base?: number | null } => ({ value: measure(one), ...(other === undefined ? {} : { base: measure(other) }) });
     const amountOf = (measure: (from: Allocator) => number | null): Pick<Tile, 'value' | 'format' | 'exact'> => ({ ...of(measure), format: bytes, exact: `${exact(measure(one) ?? 0)} bytes` });
     return [

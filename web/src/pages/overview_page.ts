@@ -4,9 +4,8 @@ import type { Diagnostics, RunInfo } from '../core/api';
 import { finding } from '../components/finding';
 import { noSteps } from '../components/no_steps';
 import { csvButton, plainTable, section, type PlainTableOptions } from '../components/plain_table';
-import { analysisMessages, getLoose, sourceNote, stepKeys } from '../components/step_page';
+import { analysisMessages, averageTile, getLoose, sourceNote, stepKeys, stepSection } from '../components/step_page';
 import { choiceOf, StepChart } from '../components/step_chart';
-import { stepBars, stepTable } from '../components/step_table';
 import { nothingMatches } from '../components/states';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
@@ -14,11 +13,10 @@ import { microseconds } from '../components/charts';
 import { advice, inputVerdict, pieces } from '../core/advice';
 import { fill, h, type Child } from '../core/dom';
 import { textFilter } from '../core/filter';
-import { bytes, count, duration, fixed, joined, percent, plural } from '../core/format';
+import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
 import { fraction, headline, properties, readSteps, shareOf, sourceText, within, type Range, type Steps } from '../core/steps';
-import { tracePlace } from '../core/trace_link';
 
 interface TopOp {
   rank: number;
@@ -77,8 +75,6 @@ function read(tables: readonly (GvizTable | undefined)[]): Overview {
     diagnostics: tables[6],
   };
 }
-
-const asPercent = (value: number): { value: string; unit: string } => ({ value: percent(value).replace(' %', ''), unit: '%' });
 
 class OverviewPage implements Page {
   readonly element: HTMLElement;
@@ -147,13 +143,9 @@ class OverviewPage implements Page {
     fill(this.tileSlot, tiles(this.tiles(choice.range)));
     this.chart.element.hidden = none;
     if (!none) this.chart.set(data.steps, base?.steps ?? null);
-    const table = (): PlainTableOptions<never> => stepTable(data.steps, base?.steps ?? null, choice, false) as unknown as PlainTableOptions<never>;
     const step = data.steps.steps[choice.step];
-    fill(this.averageSlot, !none && section(step === undefined ? 'Average step' : `Step ${step.name} and the average`, this.slowestNote(), [
-      ...((context.tool?.hosts ?? []).length > 1 && context.has('pod_viewer') ? [h('a', { class: 'button', href: context.link('pod_viewer') }, 'Compare hosts')] : []),
-      ...(step !== undefined && sourceText(data.steps.properties) === '' && context.has('trace_viewer') ? [h('a', { class: 'button', href: context.link('trace_viewer', tracePlace({ step: step.name })) }, 'Show in the trace')] : []),
-      csvButton('step_categories', table),
-    ], stepBars(data.steps, base?.steps ?? null, choice), plainTable(table())));
+    fill(this.averageSlot, !none && stepSection(context, data.steps, base?.steps ?? null, choice,
+      { title: step === undefined ? 'Average step' : `Step ${step.name} and the average`, note: this.slowestNote(), extremes: false }));
     this.showOps();
     this.showLatency();
     this.showNext();
@@ -176,9 +168,7 @@ class OverviewPage implements Page {
     const hasBase = base !== null && base.steps.steps.length > 0;
     const shown = within(data.steps.steps, range);
     if (shown.length > 0) {
-      const now = headline(data.steps, range);
-      const note = `${shown.length === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown.length, 'step')}`}${now.ofSlowest ? '; slowest host' : ''}`;
-      list.push({ label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, note, better: 'lower', base: hasBase ? headline(base.steps, null).mean : null });
+      list.push(averageTile(data.steps, range, base?.steps ?? null));
       const share = (label: string, hint: string, stems: string[], better: 'lower' | 'higher'): void => {
         const value = shareOf(data.steps, range, ...stems);
         const other = hasBase ? shareOf(base.steps, null, ...stems) : null;
