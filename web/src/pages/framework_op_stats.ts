@@ -1,13 +1,14 @@
 // TF stats: which operations the time goes to, on the device and on the host.
 
-import { address, getTables } from '../core/api';
+import { getTables } from '../core/api';
 import { Segmented, Toggle } from '../components/segmented';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, pieConfig, type Bar } from '../components/charts';
 import { timeColumn } from '../components/columns';
 import { compareColumns, differenceFacts } from '../components/compare_columns';
-import { DataTable, type RowTree } from '../components/data_table';
-import { DetailPanel, type Detail } from '../components/detail_panel';
+import type { RowTree } from '../components/data_table';
+import type { Detail } from '../components/detail_panel';
+import { RowDashboard } from '../components/row_dashboard';
 import { notRecorded } from '../components/states';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
@@ -165,16 +166,12 @@ function comparedTree(rows: Op[], base: readonly Op[]): Op[] {
 class OpStatsPage implements Page {
   readonly element: HTMLElement;
   private readonly view: ToolView<Tables>;
-  private readonly tileSlot = h('div', {});
-  private readonly notice = h('div', {});
-  private readonly dashboard = h('div', { class: 'dashboard' });
+  private readonly dashboard: RowDashboard<Op>;
   private readonly devices: Segmented;
   private readonly groups: Segmented;
   private readonly idle: Toggle;
   private readonly kind: Segmented;
   private readonly chart: ChartCard;
-  private readonly table: DataTable<Op>;
-  private readonly detail: DetailPanel;
   private data: Tables | null = null;
   private base: Tables | null = null;
   private memo: { key: string; rows: Op[] } = { key: '', rows: [] };
@@ -193,24 +190,12 @@ class OpStatsPage implements Page {
     this.kind = new Segmented('Kind of chart', [{ value: 'bar', label: 'Bars' }, { value: 'pie', label: 'Pie' }],
       (value) => url.set({ chart: value === 'bar' ? null : value }));
     this.chart = new ChartCard({ title: 'Top operations', name: 'top_operations', controls: [this.kind.element] });
-    this.detail = new DetailPanel(() => {
-      const key = url.get('sel');
-      url.set({ sel: null });
-      this.table.focusRow(key);
+    this.dashboard = new RowDashboard<Op>(context, {
+      title: 'Operations', name: 'framework_op_stats', controls: [this.devices.element, this.groups.element, this.idle.element], chart: this.chart,
+      query: () => this.view.query(), show: (rows) => this.show(rows),
     });
-    this.table = new DataTable<Op>({
-      title: 'Operations', name: 'framework_op_stats', url, key: (row) => row.key, defaultSort: 'rank',
-      open: (row) => url.set({ sel: row.key }),
-      onSeen: (rows) => this.show(rows), say: context.say,
-      sources: () => ({ json: address('data', this.view.query()), csv: address('data_csv', this.view.query()) }),
-    });
-    this.dashboard.append(
-      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot,
-        h('div', { class: 'controls' }, this.devices.element, this.groups.element, this.idle.element),
-        this.chart.element, this.table.element),
-      this.detail.element);
     this.view = new ToolView<Tables>(context, {
-      title: context.tool?.title ?? 'TF stats', tool: 'framework_op_stats', content: this.dashboard,
+      title: context.tool?.title ?? 'TF stats', tool: 'framework_op_stats', content: this.dashboard.element,
       fetch: async (query, signal) => {
         const [withIdle, withoutIdle] = await getTables(query, signal);
         return { withIdle: readOps(withIdle), withoutIdle: readOps(withoutIdle ?? withIdle) };
@@ -233,9 +218,7 @@ class OpStatsPage implements Page {
 
   destroy(): void {
     this.view.destroy();
-    this.chart.destroy();
-    this.table.destroy();
-    this.detail.destroy();
+    this.dashboard.destroy();
   }
 
   private hasDevice(): boolean {
@@ -297,17 +280,17 @@ class OpStatsPage implements Page {
     this.groups.show(this.group());
     this.idle.show(this.idleIn());
     this.kind.show(this.context.url.get('chart', 'bar') === 'pie' ? 'pie' : 'bar');
-    this.dashboard.classList.toggle('nothing', nothing);
-    fill(this.notice, nothing ? this.nothingRecorded() : !this.hasDevice() && this.noDevice());
+    this.dashboard.nothing(nothing);
+    fill(this.dashboard.notice, nothing ? this.nothingRecorded() : !this.hasDevice() && this.noDevice());
     if (nothing) return;
-    fill(this.tileSlot, tiles(this.tiles()));
+    fill(this.dashboard.tileSlot, tiles(this.tiles()));
     const shape = [this.dev(), this.group(), this.idleIn(), this.context.url.get('open')].join();
     if (shape === this.lastShape) {
-      this.table.update();
+      this.dashboard.table.update();
     } else {
       this.lastShape = shape;
       const tree = this.group() === 'tree' ? this.tree() : undefined;
-      this.table.set({ rows: this.rows(), columns: this.columns(), noun: { op: 'operations', type: 'types', tree: 'lines' }[this.group()], ...(tree === undefined ? {} : { tree }) });
+      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: { op: 'operations', type: 'types', tree: 'lines' }[this.group()], ...(tree === undefined ? {} : { tree }) });
     }
     this.showDetail();
   }
@@ -530,10 +513,7 @@ class OpStatsPage implements Page {
   private showDetail(): void {
     const wanted = this.context.url.get('sel');
     const row = wanted === '' ? undefined : this.find(this.rows(), wanted);
-    this.detail.show(row === undefined ? null : this.describe(row));
-    const open = row !== undefined;
-    if (this.dashboard.classList.contains('with-detail') !== open) this.dashboard.classList.toggle('with-detail', open);
-    this.table.markSelected();
+    this.dashboard.choose(row === undefined ? null : this.describe(row));
   }
 
   private find(rows: readonly Op[], key: string): Op | undefined {

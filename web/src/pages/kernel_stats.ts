@@ -1,12 +1,12 @@
 // Kernel stats: what ran on the GPUs, launch by launch summed up.
 
-import { address, getTables } from '../core/api';
+import { getTables } from '../core/api';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, scatterConfig, type Bar, type Dot } from '../components/charts';
 import { timeColumn } from '../components/columns';
 import { compareColumns, differenceFacts } from '../components/compare_columns';
-import { DataTable } from '../components/data_table';
-import { DetailPanel, type Detail } from '../components/detail_panel';
+import type { Detail } from '../components/detail_panel';
+import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
 import { notRecorded } from '../components/states';
 import { tiles, type Tile } from '../components/stat_tile';
@@ -138,15 +138,11 @@ function colour(row: Kernel): string {
 class KernelStatsPage implements Page {
   readonly element: HTMLElement;
   private readonly view: ToolView<Kernel[]>;
-  private readonly tileSlot = h('div', {});
-  private readonly notice = h('div', {});
-  private readonly dashboard = h('div', { class: 'dashboard' });
+  private readonly dashboard: RowDashboard<Kernel>;
   private readonly groups: Segmented;
   private readonly unused: Toggle;
   private readonly kind: Segmented;
   private readonly chart: ChartCard;
-  private readonly table: DataTable<Kernel>;
-  private readonly detail: DetailPanel;
   private data: Kernel[] | null = null;
   private base: Kernel[] | null = null;
   private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
@@ -164,24 +160,12 @@ class KernelStatsPage implements Page {
     this.kind = new Segmented('Kind of chart', [{ value: 'bar', label: 'Bars' }, { value: 'scatter', label: 'Average × count' }],
       (value) => url.set({ chart: value === 'bar' ? null : value }));
     this.chart = new ChartCard({ title: 'Top kernels', name: 'top_kernels', controls: [this.kind.element] });
-    this.detail = new DetailPanel(() => {
-      const key = url.get('sel');
-      url.set({ sel: null });
-      this.table.focusRow(key);
+    this.dashboard = new RowDashboard<Kernel>(context, {
+      title: 'Kernels', name: 'kernel_stats', controls: [this.groups.element, this.unused.element], chart: this.chart,
+      query: () => this.view.query(), show: (rows) => this.show(rows),
     });
-    this.table = new DataTable<Kernel>({
-      title: 'Kernels', name: 'kernel_stats', url, key: (row) => row.key, defaultSort: 'rank',
-      open: (row) => url.set({ sel: row.key }),
-      onSeen: (rows) => this.show(rows), say: context.say,
-      sources: () => ({ json: address('data', this.view.query()), csv: address('data_csv', this.view.query()) }),
-    });
-    this.dashboard.append(
-      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot,
-        h('div', { class: 'controls' }, this.groups.element, this.unused.element),
-        this.chart.element, this.table.element),
-      this.detail.element);
     this.view = new ToolView<Kernel[]>(context, {
-      title: context.tool?.title ?? 'Kernel stats', tool: 'kernel_stats', content: this.dashboard,
+      title: context.tool?.title ?? 'Kernel stats', tool: 'kernel_stats', content: this.dashboard.element,
       fetch: async (query, signal) => readKernels((await getTables(query, signal))[0]),
       ready: (data, base) => {
         this.data = data;
@@ -203,9 +187,7 @@ class KernelStatsPage implements Page {
 
   destroy(): void {
     this.view.destroy();
-    this.chart.destroy();
-    this.table.destroy();
-    this.detail.destroy();
+    this.dashboard.destroy();
   }
 
   private group(): Group {
@@ -228,17 +210,17 @@ class KernelStatsPage implements Page {
     this.groups.show(this.group());
     this.unused.show(this.url.get('f.eligible') === 'yes' && this.url.get('f.uses') === 'no');
     this.kind.show(this.url.get('chart') === 'scatter' ? 'scatter' : 'bar');
-    this.dashboard.classList.toggle('nothing', nothing);
-    fill(this.notice, nothing && notRecorded('No GPU kernels were recorded',
+    this.dashboard.nothing(nothing);
+    fill(this.dashboard.notice, nothing && notRecorded('No GPU kernels were recorded',
       h('p', {}, 'Kernels are recorded when the program runs on a GPU and the profiler may read its counters.'),
       h('p', { class: 'soft' }, 'Check that device_tracer_level is 1 (the default), that some steps ran during the capture, and that the driver lets this user profile (for Nvidia: NVreg_RestrictProfilingToAdminUsers=0, or run with the needed rights).')));
     if (nothing) return;
-    fill(this.tileSlot, tiles(this.tiles()));
+    fill(this.dashboard.tileSlot, tiles(this.tiles()));
     if (this.lastShape === this.group()) {
-      this.table.update();
+      this.dashboard.table.update();
     } else {
       this.lastShape = this.group();
-      this.table.set({ rows: this.rows(), columns: this.columns(), noun: { kernel_op: 'lines', kernel: 'kernels', op: 'operations', type: 'operation types' }[this.group()] });
+      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: { kernel_op: 'lines', kernel: 'kernels', op: 'operations', type: 'operation types' }[this.group()] });
     }
     this.showDetail();
   }
@@ -381,9 +363,7 @@ class KernelStatsPage implements Page {
   private showDetail(): void {
     const wanted = this.url.get('sel');
     const row = wanted === '' ? undefined : this.rows().find((candidate) => candidate.key === wanted);
-    this.detail.show(row === undefined ? null : this.describe(row));
-    this.dashboard.classList.toggle('with-detail', row !== undefined);
-    this.table.markSelected();
+    this.dashboard.choose(row === undefined ? null : this.describe(row));
   }
 
   private describe(row: Kernel): Detail {
