@@ -3,16 +3,16 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, freshPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 
 const [, , server, synth, profiler, pattern, screenshots] = process.argv;
-const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
-if (profiler === undefined || profiler === '' || !(await access(chromium).then(() => true, () => false))) {
-  console.log('1..0 # SKIP needs Chromium and libnghttp2');
+if (profiler === undefined || profiler === '') {
+  console.log('1..0 # SKIP needs libnghttp2');
   process.exit(0);
 }
 
@@ -47,27 +47,13 @@ const made = spawn(synth, ['-o', join(scratch, 'synth'), '--run', 'r', '--hosts'
 await once(made, 'exit');
 const file = join(scratch, 'synth/plugins/profile/r/worker-00.xplane.pb');
 
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 const tap = new Tap(pattern);
-const complaints = [];
 
-async function open(url, { theme = 'light', width = 1280, height = 900, storage } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce', storageState: storage });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type()) && !/status of 40[03]/.test(message.text())) complaints.push(message.text()); });
+async function open(url, { storage, ...options } = {}) {
+  const page = await freshPage(url, { width: 1280, ...options, storageState: storage, expected: (text) => /status of 40[03]/.test(text) });
   await page.goto(url);
   await page.waitForSelector('.first-run, .tabulator-row, .finding');
   return page;
-}
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
 }
 
 /** Looked at, and to be looked at by people. */
@@ -239,7 +225,7 @@ await tap.test('a dialog that is closed finds its capture again', async () => {
   assert(/Recording|Connecting|Begins/.test(await page.textContent('.host-text')), 'it is not shown');
   await page.keyboard.press('Escape');
   // It appears in the list by itself.
-  await page.waitForSelector('.run-link', { timeout: 15_000 });
+  await page.waitForSelector('.run-link');
   await page.click('.capture-button');
   await page.waitForSelector('button:has-text("Open the run")');
   await page.click('button:has-text("Open the run")');

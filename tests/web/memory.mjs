@@ -1,15 +1,11 @@
 // The memory profile in a browser against a running server: node tests/web/memory.mjs URL
 // What it shows is held against the API, and answers made up here where the demo has no such case.
 
-import { readFile } from 'node:fs/promises';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/').href;
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 const tap = new Tap(process.argv[3]);
-const complaints = [];
-const foreign = new Set();
 
 const api = async (path) => (await fetch(root + path)).json();
 const [RUN] = await api('runs');
@@ -18,18 +14,8 @@ const data = (query) => api(`data?tag=memory_profile&run=${encodeURIComponent(RU
 const records = (table) => table.rows.map((row) => Object.fromEntries(table.cols.map(({ id }, index) => [id, row.c[index].v])));
 const place = (more = '') => `#/memory_profile?run=${RUN}${more}`;
 
-async function open(hash, { theme = 'light', width = 1440, height = 900, answers = null } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(8000);
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!['blob:', 'data:'].includes(url.protocol) && !request.url().startsWith(root)) foreign.add(url.href);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
+async function open(hash, { answers = null, ...options } = {}) {
+  const page = await freshPage(root, options);
   if (answers !== null) {
     await page.route('**/data?*memory_profile*', async (route) => {
       try {
@@ -50,17 +36,10 @@ async function open(hash, { theme = 'light', width = 1440, height = 900, answers
 async function settled(page) {
   await page.waitForSelector('.tabulator-row, .state');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
 }
 
-const using = async (hash, options, body) => {
-  const page = await open(hash, options);
-  try {
-    await body(page);
-  } finally {
-    await page.context().close();
-  }
-};
+const using = (hash, options, body) => usingPage(open(hash, options), body);
 
 const param = (page, key) => page.evaluate((name) => new URLSearchParams(location.hash.split('?')[1]).get(name), key);
 const hasParam = (page, key, wanted = null) => page.waitForFunction(([name, value]) => {
@@ -72,18 +51,6 @@ const column = (page, id) => page.$$eval(`.tabulator-cell[tabulator-field="${id}
 const tile = async (page, label) => (await page.textContent(`.tile:has(dt:text-is("${label}")) .figure`)).trim();
 const plot = (page) => page.locator('.chart-card canvas').boundingBox();
 const moment = (page) => page.textContent('.moment');
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html }) => html.slice(0, 160)).join(' | ')}`).join('\n')}`);
-}
-
-async function downloaded(page, click) {
-  const [download] = await Promise.all([page.waitForEvent('download'), click()]);
-  return readFile(await download.path(), 'utf8');
-}
 
 const [first] = records(await data('view=summary'));
 const gib = (value) => `${(value / 2 ** 30).toFixed(2)} GiB`;

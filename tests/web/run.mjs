@@ -1,18 +1,14 @@
 // The page in a browser against a running server: node tests/web/run.mjs URL
 
-import { readFile } from 'node:fs/promises';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/');
 if (!root.pathname.endsWith('/')) root.pathname += '/';
 const api = async (path) => (await fetch(new URL(path, root))).json();
 
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 /** A second argument picks tests by name. */
 const tap = new Tap(process.argv[3]);
-const foreign = new Set();
-const complaints = [];
 
 /** The run the tests look at: both tools, as many hosts as there are. */
 const { runs } = await api('run_list');
@@ -27,28 +23,14 @@ const BASE = runs.find((one) => one.run !== RUN && one.hosts.length === chosen.h
 const OPS = `#/framework_op_stats?run=${encodeURIComponent(RUN)}`;
 const KERNELS = `#/kernel_stats?run=${encodeURIComponent(RUN)}`;
 
-/** A fresh page; `quiet` where the test makes requests fail on purpose. */
-async function fresh({ theme = 'light', width = 1440, height = 900, quiet = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(8000);
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!['blob:', 'data:'].includes(url.protocol) && url.origin !== root.origin) foreign.add(url.href);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (!quiet && ['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  return page;
-}
+const fresh = (options) => freshPage(root, options);
 
 const settled = async (page) => {
   // The overview has no grid at once, but a finding.
   await page.waitForSelector('.tabulator-row, .state, .finding');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null && document.querySelector('.pending') === null);
   // A late frame lays the grid out; two make sure it has been.
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
 };
 
 async function open(hash, options) {
@@ -72,14 +54,7 @@ async function close(page) {
   await page.context().close();
 }
 
-const using = async (hash, options, body) => {
-  const page = await open(hash, options);
-  try {
-    await body(page);
-  } finally {
-    await close(page);
-  }
-};
+const using = (hash, options, body) => usingPage(open(hash, options), body);
 
 const column = (page, id) => page.$$eval(`.tabulator-cell[tabulator-field="${id}"]`, (cells) => cells.map((cell) => cell.textContent));
 const hashOf = (page) => new URL(page.url()).hash;
@@ -90,18 +65,6 @@ function tables(body) {
   return (Array.isArray(body) ? body : [body]).map((table) => table.rows.map((row) => Object.fromEntries(table.cols.map((col, index) => [col.id.toLowerCase(), row.c[index]?.v ?? null]))));
 }
 const dataOf = async (tag) => tables(await api(`data?run=${encodeURIComponent(RUN)}&tag=${tag}&limit=0`));
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
-}
-
-async function downloaded(page, click) {
-  const [download] = await Promise.all([page.waitForEvent('download'), click()]);
-  return readFile(await download.path(), 'utf8');
-}
 
 function parseCsv(text) {
   const rows = [[]];
@@ -159,7 +122,7 @@ await tap.test('ten thousand runs stay smooth, and a new one appears by itself',
   assert(asked.length < 150, `${asked.length} runs were asked for`);
   equal((await column(page, 'run'))[0], 'bulk/9999');
   many.push({ run: 'bulk/new', hosts: ['h'], files: 1, bytes: 5, modified_ms: 1_700_000_000_000 });
-  await page.waitForFunction(() => document.querySelector('.run-link')?.textContent === 'bulk/new', null, { timeout: 8000 });
+  await page.waitForFunction(() => document.querySelector('.run-link')?.textContent === 'bulk/new');
   const started = Date.now();
   await page.fill('.find input', 'bulk/77 77');
   await page.waitForFunction(() => document.querySelectorAll('.tabulator-row').length < 60 && document.querySelector('.run-link').textContent.includes('77'));

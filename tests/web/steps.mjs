@@ -1,38 +1,19 @@
 // Overview, input pipeline and pod viewer in a browser, with made-up answers: node tests/web/steps.mjs DIR
 // DIR holds the built page; steps_mock.mjs gives the answers.
 
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { serve } from './steps_mock.mjs';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 
-if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
-  console.log('1..0 # SKIP there is no Chromium; CHROMIUM names one');
-  process.exit(0);
-}
 const { url: root, close: stop } = await serve(process.argv[2]);
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 const tap = new Tap(process.argv[3]);
-const complaints = [];
-const foreign = new Set();
 
 const RUN = 'resnet50/2026_11_20_09_14_02';
 const BASE = 'resnet50/2026_11_19_18_02_41';
 const place = (tool, run = RUN, more = '') => `#/${tool}?run=${run}${more}`;
 
-async function open(hash, { theme = 'light', width = 1440, height = 900 } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(8000);
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!['blob:', 'data:'].includes(url.protocol) && !request.url().startsWith(root)) foreign.add(url.href);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
+async function open(hash, options) {
+  const page = await freshPage(root, options);
   await page.goto(root + hash);
   await settled(page);
   return page;
@@ -41,17 +22,10 @@ async function open(hash, { theme = 'light', width = 1440, height = 900 } = {}) 
 async function settled(page) {
   await page.waitForSelector('.tiles, .state');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
 }
 
-const using = async (hash, options, body) => {
-  const page = await open(hash, options);
-  try {
-    await body(page);
-  } finally {
-    await page.context().close();
-  }
-};
+const using = (hash, options, body) => usingPage(open(hash, options), body);
 
 const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const wait = (page, test, arg) => page.waitForFunction(test, arg);
@@ -67,18 +41,6 @@ async function bar(page, index, bars) {
   const left = box.x + 58;
   const width = box.x + box.width - left;
   return { x: left + ((index + 0.5) * width) / bars, y: box.y + box.height * 0.6 };
-}
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
-}
-
-async function downloaded(page, click) {
-  const [download] = await Promise.all([page.waitForEvent('download'), click()]);
-  return readFile(await download.path(), 'utf8');
 }
 
 await tap.test('navigation has the pages in order, and the keys g o, g i, g p lead to them', () => using(place('framework_op_stats'), {}, async (page) => {
@@ -335,7 +297,7 @@ await tap.test('pod viewer: a thousand hosts stay usable', () => using(place('po
   const started = Date.now();
   await page.keyboard.press('n');
   await replaced(page, 'step', '120');
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
   console.log(`# a step of a thousand hosts took ${Date.now() - started} ms`);
   assert(await page.evaluate(() => document.querySelectorAll('main *').length) < 5000, 'every host is in the document');
   await page.fill('.find input', 'node-0777');

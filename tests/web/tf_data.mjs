@@ -2,14 +2,11 @@
 // Addresses of three servers, see tf_data.py. TFPROF_TEST_ONLY picks tests by name.
 
 import { readFile } from 'node:fs/promises';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 
 const [composed, demo, real] = process.argv.slice(2).map((url) => url.replace(/\/?$/, '/'));
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 const tap = new Tap(process.env.TFPROF_TEST_ONLY);
-const complaints = [];
-const foreign = new Set();
 const TOOL = 'tf_data_bottleneck_analysis';
 
 const place = (run, more = '') => `${composed}#/${TOOL}?run=${run}${more}`;
@@ -21,30 +18,15 @@ async function settled(page) {
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
   await page.waitForFunction(() => document.querySelector('.it-graph') === null || document.querySelector('main .state') !== null || document.querySelector('.it-grid')?.hidden === true
     || document.querySelector('.it-graph svg, .it-graph p') !== null);
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
 }
 
-async function using(address, body, { theme = 'light', width = 1440, height = 900, before = null, quiet = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(8000);
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!['blob:', 'data:'].includes(url.protocol) && url.origin !== new URL(address).origin) foreign.add(url.href);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (!quiet && ['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  try {
-    await before?.(page);
-    await page.goto(address);
-    await settled(page);
-    await body(page);
-  } finally {
-    await context.close();
-  }
-}
+const using = (address, body, { before = null, ...options } = {}) => usingPage(freshPage(address, options), async (page) => {
+  await before?.(page);
+  await page.goto(address);
+  await settled(page);
+  await body(page);
+});
 
 const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const until = (page, key, value) => page.waitForFunction(([name, wanted]) => new URLSearchParams(location.hash.split('?')[1]).get(name) === wanted, [key, value]);
@@ -53,13 +35,6 @@ const tile = async (page, label) => (await page.textContent(`.tile:has(dt:text-i
 const TWIN = '[aria-label="Iterators of this call, as an indented table"]';
 const twin = (page) => page.$$eval(`${TWIN} tbody tr`, (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
 const boxes = (page) => page.$$eval('.it-graph g[data-id]', (groups) => groups.map((group) => ({ id: group.dataset.id, role: ['bottleneck', 'waited', 'ahead'].find((role) => group.classList.contains(role)), top: group.getBoundingClientRect().top, text: [...group.querySelectorAll('text')].map((one) => one.textContent) })));
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
-}
 
 // Times are worked out in tf_data.py's `branches`: 1000 us, of which Prefetch waits 980 - 850 = 130 alone, Zip 850 - 240 - 570
 // = 40, ParallelInterleave 570 - (830 - 520) = 260 (readers at once), its slower reader 310.

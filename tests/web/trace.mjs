@@ -1,24 +1,15 @@
 // The trace viewer in a browser, with a made-up trace: node tests/web/trace.mjs DIR [PATTERN]
 // DIR holds the built page; trace_mock.mjs gives the answers.
 
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { assert, equal, launch, requireWeb, Tap } from './support.mjs';
+import { axe, browser, complaints, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { assert, equal, Tap } from './support.mjs';
 import { serve } from './trace_mock.mjs';
 
-if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
-  console.log('1..0 # SKIP there is no Chromium; CHROMIUM names one');
-  process.exit(0);
-}
 const asked = [];
 /** When, and whether, the server has found the steps of a raw capture. */
 let found = async () => true;
 const { url: root, close: stop } = await serve(process.argv[2], 0, (url) => asked.push(url), () => found());
-const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launch();
 const tap = new Tap(process.argv[3]);
-const complaints = [];
-const foreign = new Set();
 
 const RUN = 'resnet50/2026_11_20_09_14_02';
 const place = (more = '', run = RUN) => `#/trace_viewer?run=${run}${more}`;
@@ -27,10 +18,8 @@ const NEAR = '&from=20000000&to=24000000';
 /** The first kernel in it begins at 20.7 ms on the first track and lasts 212 µs. */
 const KERNEL = '0.0.528';
 
-async function open(hash, { theme = 'light', width = 1440, height = 900, gl = false, touch = false, forced = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce', hasTouch: touch, forcedColors: forced ? 'active' : 'none' });
-  const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+async function open(hash, { gl = false, touch = false, forced = false, ...options } = {}) {
+  const page = await freshPage(root, { ...options, hasTouch: touch, forcedColors: forced ? 'active' : 'none', expected: (text) => text.includes('GL Driver Message') });
   // Without a graphics card the page draws on a 2D canvas; a browser that does not say so is drawn for by WebGL.
   if (gl) {
     await page.addInitScript(() => {
@@ -38,14 +27,6 @@ async function open(hash, { theme = 'light', width = 1440, height = 900, gl = fa
       WebGL2RenderingContext.prototype.getExtension = function extension(name) { return name === 'WEBGL_debug_renderer_info' ? null : get.call(this, name); };
     });
   }
-  page.on('request', (request) => {
-    const url = new URL(request.url());
-    if (!['blob:', 'data:'].includes(url.protocol) && !request.url().startsWith(root)) foreign.add(url.href);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type()) && !message.text().includes('GL Driver Message')) complaints.push(`${page.url()}: ${message.text()}`);
-  });
   await page.goto(root + hash);
   await settled(page);
   return page;
@@ -54,17 +35,10 @@ async function open(hash, { theme = 'light', width = 1440, height = 900, gl = fa
 async function settled(page) {
   await page.waitForSelector('.trace-tally:not(:empty), .state, .trace-list table');
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null && !(document.querySelector('.trace-tally')?.textContent ?? '').includes('loading'));
-  await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
+  await framed(page);
 }
 
-const using = async (hash, options, body) => {
-  const page = await open(hash, options);
-  try {
-    await body(page);
-  } finally {
-    await page.context().close();
-  }
-};
+const using = (hash, options, body) => usingPage(open(hash, options), body);
 
 const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const param = (page, key, test) => page.waitForFunction(([name, wanted]) => {
@@ -93,13 +67,6 @@ const colourAt = async (page, { x, y }) => {
     return [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data.slice(0, 3)];
   }, shot);
 };
-
-async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert(bad.length === 0, `${what}: ${bad.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
-}
 
 for (const gl of [true, false]) {
   const kind = gl ? 'WebGL' : 'canvas';
