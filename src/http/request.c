@@ -155,8 +155,7 @@ static bool host_is_ours(const char *host, const char *host_name, const char *ow
 	if (host[0] == '[' || strspn(host, "0123456789.") == n)
 		return true;
 	return is_name(host, n, "localhost") || is_name(host, n, host_name) ||
-	       is_name(host, n, own_name) ||
-	       (n > l && strncasecmp(host + n - l, local, l) == 0);
+	       is_name(host, n, own_name) || (n > l && strncasecmp(host + n - l, local, l) == 0);
 }
 
 enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool strict,
@@ -166,7 +165,8 @@ enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool stric
 	static const char json[] = "application/json";
 	const char *type = post->content_type, *origin = post->origin;
 	size_t n = sizeof(json) - 1;
-	if (post->posted && (!type || strncasecmp(type, json, n) != 0 || !strchr("; \t", type[n]))) {
+	if (post->posted &&
+	    (!type || strncasecmp(type, json, n) != 0 || !strchr("; \t", type[n]))) {
 		tfp_fail(err, TFP_BAD_QUERY, "the body is to be JSON");
 		tfp_error_set_hint(err, "send Content-Type: application/json");
 		return TFP_BAD_QUERY;
@@ -176,7 +176,7 @@ enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool stric
 		return tfp_fail(err, TFP_FORBIDDEN, "the request comes from another site");
 	if (origin) {
 		const char *host = strstr(origin, "://");
-		if (!host || !post->host || strcasecmp(host + 3, post->host) != 0)
+		if (!host || !host[3] || !post->host || strcasecmp(host + 3, post->host) != 0)
 			return tfp_fail(err, TFP_FORBIDDEN,
 					"the request comes from another origin");
 	}

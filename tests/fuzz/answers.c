@@ -1,0 +1,207 @@
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "fuzz.h"
+#include "store/pack.h"
+#include "tools/run_info.h"
+#include "tools/tool.h"
+#include "tools/trace.h"
+#include "tools/trace_export.h"
+#include "wire/pb_cursor.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+void fuzz_check_json(const char *text, size_t size)
+{
+	json_error_t why;
+	json_t *document = json_loadb(text, size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
+	if (!document)
+		fprintf(stderr, "%s at byte %d: %.*s\n", why.text, why.position,
+			(int)(size < 400 ? size : 400), text);
+	MUST(document);
+	json_decref(document);
+}
+
+static void put_status(struct tfp_buf *out, enum tfp_status status, const struct tfp_error *err)
+{
+	if (status == TFP_OK)
+		return;
+	MUST(err->status == status && err->message[0]);
+	MUST(tfp_utf8_valid(err->message, strlen(err->message)));
+	MUST(tfp_utf8_valid(err->hint, strlen(err->hint)));
+	/* There is memory enough, and nobody touches the file. */
+	MUST(status != TFP_NO_MEMORY && status != TFP_IO);
+	tfp_buf_printf(out, "\n%d: %s\n", (int)status, err->message);
+}
+
+/* ---- dashboards ---- */
+
+/* What tools are asked beside their first answer; they ignore what they do not know. */
+static const struct tfp_param queries[][3] = {
+	{{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}},
+	{{"where", "host"}, {"name", "train"}, {"step", "1"}},
+	{{"view", "timeline"}, {"points", "4"}, {"step_source", "module"}},
+	{{"view", "breakdown"}, {"group", "op"}, {"at", "peak"}},
+	{{"view", "steps"}, {"limit", "3"}, {"idle", "1"}},
+	{{"tag", "trace_viewer@"}, {"resolution", "100"}, {"limit", "0"}},
+};
+
+static void ask_tool(const struct tfp_tool *tool, const struct tfp_session *session,
+		     const struct tfp_query *query, struct tfp_buf *out)
+{
+	struct tfp_answer answer;
+	struct tfp_error err;
+	tfp_answer_init(&answer);
+	size_t from = out->size;
+	enum tfp_status status = tfp_tool_render(tool, session, query, &answer, &err);
+	if (status == TFP_OK)
+		status = tfp_answer_write_json(&answer, out, &err);
+	put_status(out, status, &err);
+	if (status == TFP_OK) {
+		MUST(!tfp_buf_failed(out));
+		fuzz_check_json(out->data + from, out->size - from);
+		from = out->size;
+		if (answer.table_count)
+			put_status(out, tfp_answer_write_csv(&answer, out, &err), &err);
+		for (size_t i = 0; i < answer.table_count; i++)
+			tfp_table_write_text(&answer.tables[i], out, 20, 80);
+		MUST(!tfp_buf_failed(out));
+		MUST(tfp_utf8_valid(out->data + from, out->size - from));
+	}
+	tfp_answer_release(&answer);
+	from = out->size;
+	if (tool->instances) {
+		status = tool->instances(session, query, out, &err);
+		put_status(out, status, &err);
+		if (status == TFP_OK)
+			fuzz_check_json(out->data + from, out->size - from);
+	}
+}
+
+/* ---- the timeline ---- */
+
+static enum tfp_status (*const trace_answers[])(const struct tfp_session *,
+						const struct tfp_query *, struct tfp_buf *,
+						struct tfp_error *) = {
+	tfp_trace_tracks_json,    tfp_trace_tiles_json,     tfp_trace_event_json,
+	tfp_trace_events_json,    tfp_trace_neighbour_json, tfp_trace_search_json,
+	tfp_trace_aggregate_json,
+};
+
+static const struct tfp_param trace_queries[][6] = {
+	{{"level", "30"},
+	 {"id", "0.0.0"},
+	 {"direction", "next"},
+	 {"q", "a|b"},
+	 {"in", "all"},
+	 {"mode", "regex"}},
+	{{"level", "12"},
+	 {"id", "0.1.1"},
+	 {"direction", "child"},
+	 {"q", "a"},
+	 {"tile", "1"},
+	 {"limit", "5"}},
+	{{"level", "0"},
+	 {"id", "0.0.1"},
+	 {"direction", "previous"},
+	 {"q", "E"},
+	 {"case", "0"},
+	 {"derived", "0"}},
+	{{"level", "62"},
+	 {"id", "0.2.0"},
+	 {"direction", "parent"},
+	 {"q", "."},
+	 {"from_ps", "5"},
+	 {"to_ps", "9223372036854775807"}},
+};
+
+static void ask_trace(const struct tfp_session *session, uint64_t choice, struct tfp_buf *out)
+{
+	struct tfp_error err;
+	const struct tfp_param *params = trace_queries[choice % COUNT(trace_queries)];
+	const struct tfp_query query = {params, COUNT(trace_queries[0])};
+	for (size_t i = 0; i < COUNT(trace_answers); i++) {
+		size_t from = out->size;
+		enum tfp_status status = trace_answers[i](session, &query, out, &err);
+		MUST(!tfp_buf_failed(out));
+		if (status == TFP_OK)
+			fuzz_check_json(out->data + from, out->size - from);
+		else
+			out->size = from;
+		put_status(out, status, &err);
+	}
+}
+
+static enum tfp_status into_buffer(void *context, const void *bytes, size_t size,
+				   struct tfp_error *err)
+{
+	(void)err;
+	tfp_buf_add(context, bytes, size);
+	MUST(!tfp_buf_failed(context));
+	return TFP_OK;
+}
+
+static void check_packets(const char *bytes, size_t size)
+{
+	struct tfp_pb_cursor cursor = tfp_pb_cursor((const uint8_t *)bytes, size);
+	uint32_t tag;
+	while (tfp_pb_next(&cursor, &tag)) {
+		/* A trace is packets and nothing else. */
+		MUST(tag == TFP_PB_TAG(1, TFP_PB_BYTES));
+		tfp_pb_skip(&cursor, tag);
+	}
+	MUST(!cursor.damage);
+}
+
+/* All of it, or a stretch. */
+static void export_trace(const struct tfp_session *session, uint64_t choice, struct tfp_buf *out)
+{
+	bool chrome = choice & 1;
+	const struct tfp_param params[] = {{"format", chrome ? "chrome" : "perfetto"},
+					   {"from_ps", "0"},
+					   {"to_ps", "9000000000000000000"}};
+	const struct tfp_sink sink = {into_buffer, out};
+	const struct tfp_query query = {params, choice & 2 ? 1 : COUNT(params)};
+	struct tfp_trace_export export;
+	struct tfp_error err;
+	size_t from = out->size;
+	enum tfp_status status = tfp_trace_export_init(&export, session, &query, &err);
+	if (status == TFP_OK) {
+		status = tfp_trace_export_write(&export, &sink, &err);
+		tfp_trace_export_release(&export);
+	}
+	put_status(out, status, &err);
+	if (status == TFP_OK && chrome)
+		fuzz_check_json(out->data + from, out->size - from);
+	else if (status == TFP_OK)
+		check_packets(out->data + from, out->size - from);
+}
+
+static void ask_about_damage(const struct tfp_session *session, struct tfp_buf *out)
+{
+	struct tfp_error err;
+	size_t from = out->size;
+	enum tfp_status status = tfp_diagnostics_json(session, out, &err);
+	put_status(out, status, &err);
+	if (status == TFP_OK)
+		fuzz_check_json(out->data + from, out->size - from);
+}
+
+void fuzz_ask_dashboards(const struct tfp_session *session, uint64_t choice, struct tfp_buf *out)
+{
+	for (size_t i = 0; i < tfp_tool_count; i++) {
+		const struct tfp_param *params = queries[choice % COUNT(queries)];
+		const struct tfp_query query = {params, COUNT(queries[0])};
+		ask_tool(tfp_tools[i], session, &query, out);
+		choice /= 2;
+	}
+	ask_about_damage(session, out);
+}
+
+void fuzz_ask_timeline(const struct tfp_session *session, uint64_t choice, struct tfp_buf *out)
+{
+	ask_trace(session, choice, out);
+	export_trace(session, choice / COUNT(trace_queries), out);
+}
