@@ -77,6 +77,13 @@ static void put_string(struct tfp_buf *b, struct tfp_str s)
 	tfp_json_text(b, s.data, s.size);
 }
 
+/* A key. Parsers that are written in C take no zero byte in one, though JSON allows it;
+ * a name that has one ends there for them. */
+static void put_key(struct tfp_buf *b, struct tfp_str s)
+{
+	tfp_json_text(b, s.data, strnlen(s.data, s.size));
+}
+
 /* Picoseconds as exact microseconds. */
 static void put_us(struct tfp_buf *b, int64_t ps)
 {
@@ -324,7 +331,7 @@ static void put_args(struct writer *w, const struct tfp_track *track, size_t i,
 	tfp_trace_each_arg(&w->host, track, i, event, keep_arg, &w->args);
 	for (size_t a = 0; a < w->args.count; a++) {
 		put(w, a ? "," : ",\"args\":{");
-		put_string(&w->piece, w->args.list[a].name);
+		put_key(&w->piece, w->args.list[a].name);
 		tfp_buf_putc(&w->piece, ':');
 		if (w->options->dialect == TFP_CHROME_PLAIN)
 			put_text_value(&w->piece, &w->args.list[a]);
@@ -517,7 +524,7 @@ static void put_sample(struct writer *w, const struct tfp_track *track,
 	put(w, ",\"args\":{");
 	for (size_t a = 0; a < w->args.count; a++) {
 		put(w, a ? "," : "");
-		put_string(&w->piece, w->args.list[a].name);
+		put_key(&w->piece, w->args.list[a].name);
 		tfp_buf_putc(&w->piece, ':');
 		put_number(&w->piece, &w->args.list[a]);
 	}
