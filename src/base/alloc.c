@@ -8,7 +8,7 @@
 
 static atomic_uint_fast64_t asked;
 static atomic_uint_fast64_t fail_at;
-static atomic_bool armed;
+static atomic_bool armed, only_one;
 
 static bool refused(void)
 {
@@ -16,7 +16,7 @@ static bool refused(void)
 		return false;
 	uint64_t nth = atomic_fetch_add(&asked, 1) + 1;
 	uint64_t limit = atomic_load(&fail_at);
-	return limit != 0 && nth >= limit;
+	return limit != 0 && (atomic_load(&only_one) ? nth == limit : nth >= limit);
 }
 
 void *tfp_malloc(size_t size)
@@ -70,11 +70,23 @@ uint64_t tfp_memory_of_machine(void)
 	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
 }
 
-void tfp_alloc_fail_at(uint64_t n)
+static void arm(uint64_t n, bool one)
 {
+	atomic_store(&armed, false);
 	atomic_store(&asked, 0);
 	atomic_store(&fail_at, n);
+	atomic_store(&only_one, one);
 	atomic_store(&armed, n != 0);
+}
+
+void tfp_alloc_fail_at(uint64_t n)
+{
+	arm(n, false);
+}
+
+void tfp_alloc_fail_once(uint64_t n)
+{
+	arm(n, true);
 }
 
 uint64_t tfp_alloc_count(void)

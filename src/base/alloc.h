@@ -27,11 +27,13 @@ void tfp_free(void *memory);
 uint64_t tfp_memory_of_machine(void);
 
 /* Test hooks. After tfp_alloc_fail_at(n) the nth allocation from now on (1 is
- * the next) and every later one fail until tfp_alloc_fail_at(0).
+ * the next) and every later one fail until tfp_alloc_fail_at(0); after
+ * tfp_alloc_fail_once(n) the nth alone fails.
  * tfp_alloc_count is the number of allocations asked for since the last call
- * of tfp_alloc_fail_at, counted only while that is armed (UINT64_MAX counts
+ * of either, counted only while that is armed (UINT64_MAX counts
  * and fails nothing). Both count all threads together. */
 void tfp_alloc_fail_at(uint64_t n);
+void tfp_alloc_fail_once(uint64_t n);
 uint64_t tfp_alloc_count(void);
 
 #endif

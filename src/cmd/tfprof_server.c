@@ -441,6 +441,7 @@ int main(int argc, char **argv)
 	};
 	char demo[4096] = "", text[2048];
 	struct tfp_error err;
+	struct sigaction hangup;
 	sigset_t signals;
 	int code = read_options(&o, argc, argv);
 	if (code >= 0)
@@ -450,6 +451,9 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
+	/* The terminal is gone: an end like others, unless nohup said to go on. */
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that may not grow further is an error, not the end. */

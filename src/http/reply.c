@@ -45,6 +45,10 @@ void tfp_reply_release(struct tfp_reply *reply)
 	tfp_buf_release(&reply->body);
 }
 
+static const char no_memory[] =
+	"{\"error\":{\"code\":\"no_memory\",\"message\":\"no memory for the answer\","
+	"\"hint\":\"try again when the machine has more\",\"file\":null,\"offset\":null}}";
+
 void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 {
 	drop_stream(reply);
@@ -53,7 +57,14 @@ void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 	reply->status = (unsigned)err->status < TFP_STATUS_COUNT ? http_status[err->status] : 500;
 	reply->content_type = "application/json";
 	reply->etag[0] = reply->download[0] = '\0';
+	reply->fixed = NULL;
 	tfp_error_json(err, &reply->body);
+	if (!tfp_buf_failed(&reply->body))
+		return;
+	/* Not even for the words. */
+	reply->status = http_status[TFP_NO_MEMORY];
+	reply->fixed = no_memory;
+	reply->fixed_size = sizeof(no_memory) - 1;
 }
 
 bool tfp_reply_not_modified(struct tfp_reply *reply, const char *if_none_match)

@@ -34,6 +34,8 @@
 #define MOST_FILES ((size_t)1 << 20)
 
 struct tfp_result_cache {
+	char *path; /* of the folder, without links */
+	/* The number stays the same when the folder is made anew. */
 	int folder;
 	uint64_t limit, build;
 	atomic_bool complained;
@@ -136,6 +138,13 @@ static bool resolve(const char *path, char out[PATH_MAX])
 	return (size_t)snprintf(out + size, PATH_MAX - size, "/%s", rest) < PATH_MAX - size;
 }
 
+/* Slashes at the end, which would follow a link. */
+static void without_slashes(char *path)
+{
+	for (size_t n = strlen(path); n > 1 && path[n - 1] == '/'; n--)
+		path[n - 1] = '\0';
+}
+
 static bool is_inside(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
@@ -181,10 +190,15 @@ enum tfp_status tfp_result_cache_new(struct tfp_result_cache **out, const char *
 		return TFP_IO;
 	}
 	struct tfp_result_cache *cache = tfp_calloc(1, sizeof(*cache));
-	if (!cache) {
+	without_slashes(path);
+	char *copy = tfp_strdup(path);
+	if (!cache || !copy) {
+		tfp_free(copy);
+		tfp_free(cache);
 		close(fd);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to keep results");
 	}
+	cache->path = copy;
 	cache->folder = fd;
 	cache->limit = limit_bytes;
 	cache->build = build;
@@ -200,7 +214,39 @@ void tfp_result_cache_free(struct tfp_result_cache *cache)
 		return;
 	close(cache->folder);
 	pthread_mutex_destroy(&cache->lock);
+	tfp_free(cache->path);
 	tfp_free(cache);
+}
+
+/* Makes a folder that was removed while we had it open, unless something else is in its
+ * place by now: a link, or what belongs to somebody else. errno says why not. */
+static bool make_again(struct tfp_result_cache *cache)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	/* Looked at before anything is made behind a link. */
+	if (!resolve(cache->path, path))
+		return false;
+	without_slashes(path);
+	if (strcmp(path, cache->path) != 0) {
+		errno = ELOOP;
+		return false;
+	}
+	int fd = make_folders(path) ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+				    : -1;
+	if (fd < 0)
+		return false;
+	bool ok = fstat(fd, &st) == 0;
+	if (ok && (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))) {
+		errno = EPERM;
+		ok = false;
+	}
+	/* In one step: others may be about to use the descriptor. */
+	ok = ok && dup3(fd, cache->folder, O_CLOEXEC) >= 0;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return ok;
 }
 
 static void name_of(const struct tfp_result_cache *cache, const struct tfp_buf *key,
@@ -392,7 +438,10 @@ static bool write_file(struct tfp_result_cache *cache, const char *name,
 	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
 		return false;
 	snprintf(temporary, sizeof(temporary), "%.*s.%016" PRIx64 TEMPORARY, DIGITS, name, chance);
-	int fd = openat(cache->folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(cache->folder, temporary, flags, 0600);
+	if (fd < 0 && errno == ENOENT && make_again(cache))
+		fd = openat(cache->folder, temporary, flags, 0600);
 	if (fd < 0)
 		return false;
 	bool ok = write_whole(fd, bytes->data, bytes->size);

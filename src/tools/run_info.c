@@ -307,7 +307,7 @@ void tfp_error_json(const struct tfp_error *err, struct tfp_buf *json)
 {
 	if (write_json(json_pack("{s:o}", "error", error_object(err)), json, NULL) != TFP_OK) {
 		tfp_buf_clear(json);
-		tfp_buf_printf(json, "{\"error\":{\"code\":\"%s\",\"message\":\"\"}}",
+		tfp_buf_printf(json, "{\"error\":{\"code\":\"%s\",\"message\":\"no memory to say more\"}}",
 			       tfp_status_name(err->status));
 	}
 }

@@ -356,6 +356,45 @@ static void test_where_it_must_not_be(void **state)
 }
 
 /* A disk that is full, as a limit on the size of files has it. */
+static void test_a_folder_that_went_away(void **state)
+{
+	char elsewhere[4096];
+	(void)state;
+	struct tfp_result_cache *cache = open_with("a/b", PLENTY, BUILD);
+	assert_true(put(cache, "k", "1"));
+	remove_all(path_of("a"));
+	assert_null(get(cache, "k"));
+	/* It is made again, with the folders above it, for us alone. */
+	struct stat st;
+	assert_true(put(cache, "k", "2"));
+	assert_string_equal(get(cache, "k"), "2");
+	assert_int_equal(stat(path_of("a/b"), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+
+	/* Not where a link leads, nor through one. */
+	assert_int_equal(mkdir(path_of("other"), 0700), 0);
+	assert_int_equal(mkdir(path_of("other/b"), 0700), 0);
+	snprintf(elsewhere, sizeof(elsewhere), "%s", path_of("other"));
+	remove_all(path_of("a/b"));
+	assert_int_equal(symlink(elsewhere, path_of("a/b")), 0);
+	assert_false(put(cache, "k", "3"));
+	remove_all(path_of("a"));
+	assert_int_equal(symlink(elsewhere, path_of("a")), 0);
+	assert_false(put(cache, "k", "4"));
+	assert_int_equal(count_files("other/b", NULL), 0);
+	assert_int_equal(unlink(path_of("a")), 0);
+
+	/* Nor where others may write. */
+	assert_int_equal(mkdir(path_of("a"), 0700), 0);
+	assert_int_equal(mkdir(path_of("a/b"), 0700), 0);
+	assert_int_equal(chmod(path_of("a/b"), 0777), 0);
+	assert_false(put(cache, "k", "5"));
+	assert_int_equal(chmod(path_of("a/b"), 0700), 0);
+	assert_true(put(cache, "k", "6"));
+	assert_string_equal(get(cache, "k"), "6");
+	tfp_result_cache_free(cache);
+}
+
 static void test_no_room(void **state)
 {
 	struct rlimit old, little = {200, 200};
@@ -376,10 +415,6 @@ static void test_no_room(void **state)
 	assert_int_equal(count_files("n", NULL), 1);
 	assert_true(put(cache, "key", value));
 	assert_string_equal(get(cache, "key"), value);
-	/* The folder goes away under it. */
-	remove_all(path_of("n"));
-	assert_false(put(cache, "key", value));
-	assert_null(get(cache, "key"));
 	tfp_result_cache_free(cache);
 }
 
@@ -511,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_least_recently_used_go),
 		cmocka_unit_test(test_leftovers_of_the_dead),
 		cmocka_unit_test(test_where_it_must_not_be),
+		cmocka_unit_test(test_a_folder_that_went_away),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_many_writers),
 		cmocka_unit_test(test_keys),
