@@ -195,6 +195,12 @@ static enum tfp_status empty_file(struct tfp_error *err)
 	return TFP_BAD_INPUT;
 }
 
+static void read_plane(void *context, size_t i)
+{
+	struct tfp_capture_parts *cap = context;
+	tfp_plane_read(cap, &cap->planes[i], &cap->states[i]);
+}
+
 static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool,
 			    struct tfp_error *err)
 {
@@ -222,8 +228,9 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 
 	if (cap->unpacked.data)
 		tfp_progress_expect_bytes(cap->pub.bytes.size);
-	tfp_pool_for(pool, top.planes, tfp_plane_read, cap);
-	if (atomic_load(&cap->no_memory) || !tfp_lines_read(cap, pool) ||
+	tfp_pool_for(pool, top.planes, read_plane, cap);
+	if (atomic_load(&cap->no_memory) ||
+	    !tfp_lines_read(cap, cap->planes, cap->states, top.planes, pool) ||
 	    atomic_load(&cap->no_memory))
 		goto no_memory;
 	enum tfp_status status = judge(cap, &top, err);
@@ -342,10 +349,11 @@ static enum tfp_status peek_plane(struct peek *peek, struct tfp_span message, bo
 {
 	struct tfp_plane plane = {.message = message};
 	struct tfp_plane_state state = {.damage.cut = cut};
-	struct tfp_capture_parts cap = {.planes = &plane, .states = &state, .pub.plane_count = 1};
+	struct tfp_capture_parts cap = {0};
 	enum tfp_status status = TFP_OK;
-	tfp_plane_read(&cap, 0);
-	if (atomic_load(&cap.no_memory) || (cut && !tfp_lines_read(&cap, NULL)) ||
+	tfp_plane_read(&cap, &plane, &state);
+	if (atomic_load(&cap.no_memory) ||
+	    (cut && !tfp_lines_read(&cap, &plane, &state, 1, NULL)) ||
 	    atomic_load(&cap.no_memory)) {
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a plane's names");
 	} else if (distrusted(&plane, &state)) {

@@ -94,6 +94,18 @@ struct tfp_id_map {
  * valid index: an empty name. */
 #define TFP_META_UNKNOWN 0u
 
+/* A duration of more than 1.09 s. A thread's time holds few of them. */
+struct tfp_long_duration {
+	int64_t ps;
+	size_t event;
+};
+
+/* Durations have 40 bits. With these upper 8 one is in the list of long ones. */
+#define TFP_LONG_DURATION UINT8_MAX
+
+/* Where the messages of a line's events lie in the line's message: capture_columns.c. */
+struct tfp_places;
+
 struct tfp_line {
 	int64_t id, display_id;
 	struct tfp_str name, display_name; /* display_name is name where it is empty */
@@ -104,12 +116,15 @@ struct tfp_line {
 	 * in the file's order. */
 	size_t event_count;
 	const int64_t *start_ps; /* from timestamp_ns * 1000 on; see tfp_event_start_ps */
-	/* Read by tfp_event_duration_ps, tfp_event_meta_index and tfp_event_at. */
-	const int64_t *durations_ps;
-	const uint32_t *metas;
-	const uint32_t *at;      /* where the event's message (its length) lies in message, */
-	const uint64_t *at_wide; /* or this, for lines of 4 GiB and more */
-	size_t aggregated;       /* events that hold a count in place of a time */
+	/* As narrow as they can be; read by the functions below, not directly. */
+	const uint32_t *duration_low_ps;
+	const uint8_t *duration_high;                   /* the next 8 bits, or TFP_LONG_DURATION */
+	const struct tfp_long_duration *long_durations; /* ascending by event */
+	size_t long_count;
+	const uint16_t *narrow_metas; /* where the plane has few of them, otherwise */
+	const uint32_t *wide_metas;
+	const struct tfp_places *places;
+	size_t aggregated; /* events that hold a count in place of a time */
 };
 
 struct tfp_plane {
@@ -203,15 +218,21 @@ static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 /* First plane of that name (exact), or NULL. */
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
 
+/* The general case of tfp_event_duration_ps. */
+int64_t tfp_event_long_duration_ps(const struct tfp_line *line, size_t i);
+
 static inline int64_t tfp_event_duration_ps(const struct tfp_line *line, size_t i)
 {
-	return line->durations_ps[i];
+	uint8_t high = line->duration_high[i];
+	if (high == TFP_LONG_DURATION)
+		return tfp_event_long_duration_ps(line, i);
+	return (int64_t)high << 32 | line->duration_low_ps[i];
 }
 
 /* Index of the event's metadata in the plane's event_metas. */
 static inline uint32_t tfp_event_meta_index(const struct tfp_line *line, size_t i)
 {
-	return line->metas[i];
+	return line->narrow_metas ? line->narrow_metas[i] : line->wide_metas[i];
 }
 
 static inline const struct tfp_event_meta *tfp_event_meta(const struct tfp_plane *plane,

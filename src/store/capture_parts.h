@@ -72,13 +72,26 @@ struct tfp_damage {
 	bool cut; /* the message was longer than the file: what is here is a part */
 };
 
+/* The columns of a line while it is read. Owned by the line's state. */
+struct tfp_columns {
+	void *block; /* all that have a fixed width: start_ps to metas */
+	int64_t *start_ps;
+	uint32_t *duration_low_ps;
+	uint8_t *duration_high;
+	uint16_t *narrow_metas; /* one of the two */
+	uint32_t *wide_metas;
+	struct tfp_long_duration *long_durations;
+	size_t long_count;
+	struct tfp_places *places;
+};
+
 struct tfp_line_state {
 	struct tfp_damage damage;
 	const uint8_t *bad_event_at;
 	enum tfp_pb_damage bad_event_kind;
 	uint64_t bad_events, unknown_events, clamped_events;
 	bool unsorted;
-	void *columns; /* one block for all columns of the line */
+	struct tfp_columns columns;
 };
 
 struct tfp_plane_state {
@@ -120,12 +133,43 @@ bool tfp_bytes_or_part(struct tfp_pb_cursor *c, struct tfp_span *span, bool *cut
  * memory. */
 void *tfp_capture_count_heap(struct tfp_capture_parts *c, void *memory, size_t bytes);
 
-/* Reads everything of plane index but its lines' events; for tfp_pool_for. */
-void tfp_plane_read(void *capture_parts, size_t index);
+/* Reads everything of a plane but its lines' events. */
+void tfp_plane_read(struct tfp_capture_parts *cap, struct tfp_plane *plane,
+		    struct tfp_plane_state *s);
 void tfp_plane_release(struct tfp_plane *plane, struct tfp_plane_state *s);
 
-/* Reads the events of all lines of all planes, in parallel. false without memory. */
-bool tfp_lines_read(struct tfp_capture_parts *cap, struct tfp_pool *pool);
+/* Reads the events of all lines of so many planes, in parallel. false without memory. */
+bool tfp_lines_read(struct tfp_capture_parts *cap, struct tfp_plane *planes,
+		    struct tfp_plane_state *states, size_t count, struct tfp_pool *pool);
+
+/* ---- columns (capture_columns.c) ---- */
+
+/* Places are kept in blocks of so many events. Parts of a line that are read at the same
+ * time begin at a multiple of it. */
+#define TFP_PLACES_A_BLOCK 32u
+/* How far from each other the messages of a block's events may lie to be kept as near. */
+#define TFP_PLACES_NEAR UINT16_MAX
+
+/* Room for count events. metas: how many different ones there can be. near: every block
+ * of events lies near; otherwise span is the size of the line's message. */
+bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool near,
+		      uint64_t span);
+void tfp_columns_release(struct tfp_columns *col);
+uint64_t tfp_columns_bytes(const struct tfp_columns *col, size_t count);
+/* Stores where event i lies; all of a block in order of i, its lowest first. false when it
+ * does not lie near after all. */
+bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at);
+/* Takes over pieces of long durations, each ascending and after the one before. */
+struct tfp_long_durations {
+	struct tfp_long_duration *list;
+	size_t count, room;
+};
+bool tfp_long_durations_add(struct tfp_long_durations *list, size_t event, int64_t ps);
+/* The columns as a line has them. */
+void tfp_columns_show(const struct tfp_columns *col, size_t count, struct tfp_line *line);
+/* Brings the first count events into order: by start, then the longer first, then as they
+ * are. Shows them in line again. */
+bool tfp_columns_sort(struct tfp_columns *col, size_t count, struct tfp_line *line);
 
 /* Notes a diagnostic. at: the byte, or NULL; hint: a constant. */
 void tfp_diagnose(struct tfp_capture_parts *cap, enum tfp_severity severity, const uint8_t *at,

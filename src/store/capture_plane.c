@@ -166,11 +166,9 @@ static void bad_metadata(struct tfp_plane_state *s, const uint8_t *at)
 		s->bad_metadata_at = at;
 }
 
-void tfp_plane_read(void *context, size_t index)
+void tfp_plane_read(struct tfp_capture_parts *cap, struct tfp_plane *plane,
+		    struct tfp_plane_state *s)
 {
-	struct tfp_capture_parts *cap = context;
-	struct tfp_plane *plane = &cap->planes[index];
-	struct tfp_plane_state *s = &cap->states[index];
 	struct counts n = count_fields(plane->message);
 	struct tfp_pb_cursor c = tfp_pb_cursor(plane->message.data, plane->message.size);
 	size_t events = 1, stats = 1; /* [0] is the unknown one */
@@ -285,7 +283,7 @@ no_memory:
 void tfp_plane_release(struct tfp_plane *plane, struct tfp_plane_state *s)
 {
 	for (size_t l = 0; s->line_states && l < plane->line_count; l++)
-		tfp_free(s->line_states[l].columns);
+		tfp_columns_release(&s->line_states[l].columns);
 	tfp_free(s->lines);
 	tfp_free(s->line_states);
 	tfp_free(s->event_metas);

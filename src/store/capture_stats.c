@@ -24,11 +24,6 @@ const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture
 	return NULL;
 }
 
-uint64_t tfp_event_at(const struct tfp_line *line, size_t i)
-{
-	return line->at ? line->at[i] : line->at_wide[i];
-}
-
 struct tfp_span tfp_event_message(const struct tfp_line *line, size_t i)
 {
 	uint64_t at = tfp_event_at(line, i);

@@ -17,10 +17,30 @@ static bool stop(struct tfp_pb_cursor *c, enum tfp_pb_damage damage, const uint8
 	return false;
 }
 
+/* Eight bytes at once: the end of a varint is its first byte below 0x80, and the seven
+ * bits of each are pushed together in three steps. false where it is longer. */
+static inline bool short_varint(struct tfp_pb_cursor *c, uint64_t *value)
+{
+	uint64_t word;
+	memcpy(&word, c->at, sizeof(word));
+	uint64_t ends = ~word & UINT64_C(0x8080808080808080);
+	if (ends == 0)
+		return false;
+	word &= (ends ^ (ends - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
+	word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+	word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+	word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+	*value = word;
+	c->at += (__builtin_ctzll(ends) >> 3) + 1;
+	return true;
+}
+
 bool tfp_pb_long_varint(struct tfp_pb_cursor *c, uint64_t *value)
 {
 	const uint8_t *p = c->at;
 	uint64_t v = 0;
+	if (c->end - p >= 8 && short_varint(c, value))
+		return true;
 	for (unsigned shift = 0; shift < 70; shift += 7, p++) {
 		if (p == c->end)
 			return stop(c, TFP_PB_CUT, c->at);
