@@ -3,6 +3,7 @@
 #include "analysis/op_name.h"
 #include "analysis/time_span.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -76,6 +77,41 @@ static bool add_span(struct tfp_line_steps *l, uint32_t *last, struct tfp_step_s
 	if (l->span_count <= UINT32_MAX)
 		last[s.type] = (uint32_t)l->span_count;
 	return true;
+}
+
+static bool group_is_before(const void *context, uint32_t a, uint32_t b)
+{
+	const struct tfp_step_span *spans = context;
+	return spans[a].group < spans[b].group;
+}
+
+/* Orders the spans of a line by group, and gives back what they do not need. They are
+ * so already where one group is worked for after the other. */
+static bool finish_spans(struct tfp_line_steps *l)
+{
+	bool sorted = true;
+	if (l->span_count == 0)
+		return true;
+	for (size_t i = 1; sorted && i < l->span_count; i++)
+		sorted = l->spans[i - 1].group <= l->spans[i].group;
+	uint32_t *order =
+		sorted ? NULL : tfp_sort_indexes(l->span_count, group_is_before, l->spans);
+	struct tfp_step_span *spans =
+		tfp_reallocarray(sorted ? l->spans : NULL, l->span_count, sizeof(*spans));
+	bool ok = spans && (sorted || order);
+	if (ok && !sorted) {
+		for (size_t i = 0; i < l->span_count; i++)
+			spans[i] = l->spans[order[i]];
+		tfp_free(l->spans);
+	}
+	if (ok) {
+		l->spans = spans;
+		l->span_room = l->span_count;
+	} else if (!sorted) {
+		tfp_free(spans);
+	}
+	tfp_free(order);
+	return ok;
 }
 
 static bool add_marker(struct tfp_step_marker **list, size_t *count, size_t *room,
@@ -367,7 +403,7 @@ static void run_host_line(void *context, size_t index)
 		ok = ok && !no_memory;
 	}
 	tfp_free(stack.open);
-	if (!ok || no_memory)
+	if (!ok || no_memory || !finish_spans(out))
 		atomic_store(&h->no_memory, true);
 }
 
@@ -511,7 +547,7 @@ static void run_gpu_line(void *context, size_t index)
 			ok = add_copy(out, (uint32_t)groups[i], type, (uint64_t)(end - begin),
 				      details);
 	}
-	if (!ok)
+	if (!ok || !finish_spans(out))
 		atomic_store(&g->no_memory, true);
 }
 

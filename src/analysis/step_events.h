@@ -24,7 +24,7 @@ struct tfp_step_copy_event {
 
 /* Of one line. Lists are owned. */
 struct tfp_line_steps {
-	struct tfp_step_span *spans;
+	struct tfp_step_span *spans; /* ascending by group */
 	size_t span_count, span_room;
 	struct tfp_step_marker *markers;
 	size_t marker_count, marker_room;

@@ -151,7 +151,7 @@ struct group {
 	uint32_t id;
 	struct marker host, device;
 	bool is_named; /* an event carries the group's name */
-	size_t first_span, span_count;
+	size_t span_count;
 	struct tfp_step_copies copies[TFP_COPY_COUNT];
 	uint64_t host_input_ps; /* waiting for input and copying it, beside a TPU */
 	/* results of the sweep */
@@ -171,7 +171,6 @@ struct maker {
 	uint32_t *index;    /* by group id: index in list + 1 */
 	struct group *list; /* ascending by id */
 	size_t count;
-	struct tfp_step_span *spans; /* group after group */
 	atomic_bool no_memory;
 };
 
@@ -224,6 +223,13 @@ static bool mark_groups_of_gpu(struct maker *m, struct tfp_plane_steps *p)
 	return true;
 }
 
+static void read_tpu(void *context, size_t index)
+{
+	struct maker *m = context;
+	if (!tfp_step_events_of_tpu(m->capture, m->groups, m->executions, &m->planes[index]))
+		atomic_store(&m->no_memory, true);
+}
+
 static bool read_planes(struct maker *m, struct tfp_pool *pool)
 {
 	const struct tfp_capture *capture = m->capture;
@@ -237,24 +243,24 @@ static bool read_planes(struct maker *m, struct tfp_pool *pool)
 			device = TFP_PLANE_TPU;
 	}
 	for (size_t p = 0; p < capture->plane_count; p++) {
-		if (tfp_plane_kind(capture->planes[p].name) != device)
-			continue;
-		struct tfp_plane_steps *out = &m->planes[m->plane_count++];
-		*out = (struct tfp_plane_steps){.plane = p, .kind = device};
-		m->has_tpu |= device == TFP_PLANE_TPU;
-		m->has_gpu |= device == TFP_PLANE_GPU;
-		if (device == TFP_PLANE_TPU) {
-			if (!tfp_step_events_of_tpu(capture, m->groups, m->executions, out))
-				return false;
-		} else if (!tfp_step_events_of_gpu(capture, m->groups, m->executions, pool, out) ||
-			   !mark_groups_of_gpu(m, out)) {
-			return false;
-		}
+		if (tfp_plane_kind(capture->planes[p].name) == device)
+			m->planes[m->plane_count++] =
+				(struct tfp_plane_steps){.plane = p, .kind = device};
 	}
 	m->device_count = m->plane_count;
+	m->has_tpu = device == TFP_PLANE_TPU;
+	m->has_gpu = device == TFP_PLANE_GPU && m->device_count > 0;
+	if (m->has_tpu)
+		tfp_pool_for(pool, m->device_count, read_tpu, m);
+	for (size_t p = 0; m->has_gpu && p < m->device_count; p++) {
+		struct tfp_plane_steps *out = &m->planes[p];
+		if (!tfp_step_events_of_gpu(capture, m->groups, m->executions, pool, out) ||
+		    !mark_groups_of_gpu(m, out))
+			return false;
+	}
 	const struct tfp_plane *host = tfp_capture_find_plane(capture, "/host:CPU");
-	if (!host)
-		return true;
+	if (!host || atomic_load(&m->no_memory))
+		return !atomic_load(&m->no_memory);
 	struct tfp_plane_steps *out = &m->planes[m->plane_count++];
 	*out = (struct tfp_plane_steps){.plane = (size_t)(host - capture->planes),
 					.kind = TFP_PLANE_HOST};
@@ -267,6 +273,11 @@ static struct group *group_of(const struct maker *m, uint32_t id)
 	return &m->list[m->index[id] - 1];
 }
 
+static size_t line_count(const struct maker *m, const struct tfp_plane_steps *plane)
+{
+	return plane->lines ? m->capture->planes[plane->plane].line_count : 0;
+}
+
 /* Lists the groups that anything is known of. */
 static bool list_groups(struct maker *m)
 {
@@ -276,8 +287,7 @@ static bool list_groups(struct maker *m)
 		return false;
 	for (size_t p = 0; p < m->plane_count; p++) {
 		const struct tfp_plane_steps *plane = &m->planes[p];
-		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
-		for (size_t l = 0; l < lines; l++) {
+		for (size_t l = 0; l < line_count(m, plane); l++) {
 			for (size_t i = 0; i < plane->lines[l].span_count; i++)
 				m->index[plane->lines[l].spans[i].group] = 1;
 			for (size_t i = 0; i < plane->lines[l].marker_count; i++)
@@ -319,45 +329,52 @@ static void take_line(struct maker *m, const struct tfp_line_steps *line)
 	}
 }
 
-/* Puts the spans of all lines in the order of their groups. */
+/* Learns what lines and markers say of the groups, but for their spans' time. */
 static bool collect(struct maker *m)
 {
-	size_t total = 0;
 	if (!list_groups(m))
 		return false;
 	for (size_t p = 0; p < m->plane_count; p++) {
 		const struct tfp_plane_steps *plane = &m->planes[p];
-		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
-		for (size_t l = 0; l < lines; l++)
+		for (size_t l = 0; l < line_count(m, plane); l++)
 			take_line(m, &plane->lines[l]);
 		for (size_t i = 0; i < plane->marker_count; i++)
 			offer(&group_of(m, plane->markers[i].group)->device,
 			      plane->markers[i].begin_ps, plane->markers[i].end_ps);
 	}
-	for (size_t g = 0; g < m->count; g++) {
-		m->list[g].first_span = total;
-		total += m->list[g].span_count;
-		m->list[g].span_count = 0;
+	return true;
+}
+
+/* Where the spans of a group or a later one begin. */
+static size_t first_span(const struct tfp_line_steps *line, uint32_t group)
+{
+	size_t low = 0, high = line->span_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (line->spans[middle].group < group)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	m->spans = tfp_reallocarray(NULL, total + 1, sizeof(*m->spans));
-	if (!m->spans)
-		return false;
-	for (size_t p = 0; p < m->plane_count; p++) {
+	return low;
+}
+
+/* A copy of the group's spans on all lines; NULL without memory. Only groups that are
+ * being looked at are copied: all spans together take as much as the capture. */
+static struct tfp_step_span *group_spans(const struct maker *m, const struct group *g)
+{
+	size_t n = 0;
+	struct tfp_step_span *list = tfp_reallocarray(NULL, g->span_count + 1, sizeof(*list));
+	for (size_t p = 0; list && p < m->plane_count; p++) {
 		const struct tfp_plane_steps *plane = &m->planes[p];
-		size_t lines = plane->lines ? m->capture->planes[plane->plane].line_count : 0;
-		for (size_t l = 0; l < lines; l++) {
-			struct tfp_line_steps *line = &plane->lines[l];
-			for (size_t i = 0; i < line->span_count; i++) {
-				struct group *g = group_of(m, line->spans[i].group);
-				m->spans[g->first_span + g->span_count++] = line->spans[i];
-			}
-			/* Nothing reads them again, and they are many. */
-			tfp_free(line->spans);
-			line->spans = NULL;
-			line->span_count = 0;
+		for (size_t l = 0; l < line_count(m, plane); l++) {
+			const struct tfp_line_steps *line = &plane->lines[l];
+			size_t i = first_span(line, g->id);
+			for (; i < line->span_count && line->spans[i].group == g->id; i++)
+				list[n++] = line->spans[i];
 		}
 	}
-	return true;
+	return list;
 }
 
 /* StepDetails::StepTime: the host's marker where it holds the device's or where there is
@@ -377,9 +394,12 @@ static void run_group(void *context, size_t index)
 	struct maker *m = context;
 	struct group *g = &m->list[index];
 	bool seen[TFP_STEP_EVENT_COUNT] = {false};
+	struct tfp_step_span *spans = group_spans(m, g);
 	g->step = step_of(g);
-	if (!tfp_step_sweep(&m->spans[g->first_span], g->span_count, g->step.begin_ps,
-			    g->step.end_ps, g->type_ps, g->everywhere_ps, seen)) {
+	bool ok = spans && tfp_step_sweep(spans, g->span_count, g->step.begin_ps, g->step.end_ps,
+					  g->type_ps, g->everywhere_ps, seen);
+	tfp_free(spans);
+	if (!ok) {
 		atomic_store(&m->no_memory, true);
 		return;
 	}
@@ -490,15 +510,19 @@ static void add_host_input(struct tfp_steps *out, size_t step, uint64_t input_ps
 
 static bool read_host_input(struct maker *m)
 {
-	if (!collect(m))
+	if (!list_groups(m))
 		return false;
-	for (size_t i = 0; i < m->count; i++) {
-		struct group *g = &m->list[i];
-		for (size_t s = 0; s < g->span_count; s++) {
-			const struct tfp_step_span *span = &m->spans[g->first_span + s];
-			if (span->type == TFP_STEP_HOST_WAIT_INPUT ||
-			    span->type == TFP_STEP_HOST_TO_DEVICE)
-				g->host_input_ps += (uint64_t)(span->end_ps - span->begin_ps);
+	for (size_t p = m->device_count; p < m->plane_count; p++) {
+		const struct tfp_plane_steps *plane = &m->planes[p];
+		for (size_t l = 0; l < line_count(m, plane); l++) {
+			const struct tfp_line_steps *line = &plane->lines[l];
+			for (size_t i = 0; i < line->span_count; i++) {
+				const struct tfp_step_span *span = &line->spans[i];
+				if (span->type == TFP_STEP_HOST_WAIT_INPUT ||
+				    span->type == TFP_STEP_HOST_TO_DEVICE)
+					group_of(m, span->group)->host_input_ps +=
+						(uint64_t)(span->end_ps - span->begin_ps);
+			}
 		}
 	}
 	return true;
@@ -543,7 +567,6 @@ static void release_maker(struct maker *m)
 	tfp_free(m->on_device);
 	tfp_free(m->index);
 	tfp_free(m->list);
-	tfp_free(m->spans);
 }
 
 static void free_fact(void *fact)
