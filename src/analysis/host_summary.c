@@ -1,6 +1,63 @@
 #include "analysis/host_summary.h"
 
+#include "analysis/groups.h"
 #include "base/alloc.h"
+
+/* What steps are shown with. Steps first: they take longest. */
+enum { STEPS, FUNCTIONS, UTILIZATION, REQUESTS, STEP_FACTS };
+
+struct step_facts {
+	struct tfp_host_summary *summary;
+	struct tfp_capture *capture;
+	bool by_module;
+	struct tfp_pool *pool;
+	enum tfp_status status[STEP_FACTS];
+	struct tfp_error errors[STEP_FACTS];
+};
+
+static void get_step_fact(void *context, size_t which)
+{
+	struct step_facts *f = context;
+	struct tfp_host_summary *s = f->summary;
+	struct tfp_error *err = &f->errors[which];
+	enum tfp_status *status = &f->status[which];
+	switch (which) {
+	case STEPS:
+		*status = f->by_module
+				  ? tfp_steps_get_by_module(f->capture, f->pool, &s->steps, err)
+				  : tfp_steps_get(f->capture, f->pool, &s->steps, err);
+		break;
+	case FUNCTIONS:
+		*status = tfp_functions_get(f->capture, f->pool, &s->functions, err);
+		break;
+	case UTILIZATION:
+		*status = tfp_utilization_get(f->capture, f->pool, &s->utilization, err);
+		break;
+	default:
+		*status = tfp_requests_get(f->capture, f->pool, &s->requests, err);
+	}
+}
+
+static enum tfp_status get_step_facts(struct tfp_host_summary *summary, struct tfp_capture *capture,
+				      bool by_module, struct tfp_pool *pool, struct tfp_error *err)
+{
+	struct step_facts f = {
+		.summary = summary, .capture = capture, .by_module = by_module, .pool = pool};
+	const struct tfp_groups *groups;
+	/* Several need them: none is to wait for another that makes them. */
+	enum tfp_status status = by_module ? TFP_OK : tfp_groups_get(capture, pool, &groups, err);
+	if (status != TFP_OK)
+		return status;
+	tfp_pool_for(pool, STEP_FACTS, get_step_fact, &f);
+	for (size_t i = 0; i < STEP_FACTS; i++) {
+		if (f.status[i] == TFP_OK)
+			continue;
+		if (err)
+			*err = f.errors[i];
+		return f.status[i];
+	}
+	return TFP_OK;
+}
 
 enum tfp_status tfp_host_summary_get(struct tfp_host_summary *summary, struct tfp_capture *capture,
 				     unsigned parts, struct tfp_pool *pool, struct tfp_error *err)
@@ -10,17 +67,8 @@ enum tfp_status tfp_host_summary_get(struct tfp_host_summary *summary, struct tf
 		summary->capture = tfp_capture_ref(capture);
 	if (parts & TFP_SUMMARY_OPS)
 		status = tfp_op_stats_get(capture, pool, &summary->op_stats, err);
-	if (status == TFP_OK && (parts & TFP_SUMMARY_ANY_STEPS)) {
-		status = parts & TFP_SUMMARY_STEPS
-				 ? tfp_steps_get(capture, pool, &summary->steps, err)
-				 : tfp_steps_get_by_module(capture, pool, &summary->steps, err);
-		if (status == TFP_OK)
-			status = tfp_functions_get(capture, pool, &summary->functions, err);
-		if (status == TFP_OK)
-			status = tfp_utilization_get(capture, pool, &summary->utilization, err);
-		if (status == TFP_OK)
-			status = tfp_requests_get(capture, pool, &summary->requests, err);
-	}
+	if (status == TFP_OK && (parts & TFP_SUMMARY_ANY_STEPS))
+		status = get_step_facts(summary, capture, !(parts & TFP_SUMMARY_STEPS), pool, err);
 	if (status == TFP_OK && (parts & TFP_SUMMARY_BRIEF))
 		status = tfp_capture_brief_get(capture, pool, &summary->brief, err);
 	if (parts & (TFP_SUMMARY_ANY_STEPS | TFP_SUMMARY_BRIEF)) {

@@ -3,6 +3,8 @@
 #include "analysis/schema.h"
 #include "base/alloc.h"
 
+#include <stdatomic.h>
+
 enum { CALL, TRACING_COUNT, WANTED };
 
 static const char *const names[WANTED] = {
@@ -156,6 +158,47 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 	return ok;
 }
 
+struct lines {
+	const struct tfp_plane *plane;
+	struct tfp_schema schema;
+	struct tfp_functions *of_line;
+	atomic_bool no_memory;
+};
+
+static void run_line(void *context, size_t index)
+{
+	struct lines *all = context;
+	const struct tfp_line *line = &all->plane->lines[index];
+	struct calls calls = {.out = &all->of_line[index]};
+	tfp_functions_init(calls.out);
+	if (!tfp_line_is_derived(line) && !read_line(&calls, all->plane, &all->schema, line))
+		atomic_store(&all->no_memory, true);
+	tfp_free(calls.stack);
+}
+
+static bool read_plane(const struct tfp_plane *plane, struct tfp_pool *pool,
+		       struct tfp_functions *out)
+{
+	struct lines all = {.plane = plane};
+	if (tfp_schema_init(&all.schema, plane, names, WANTED, NULL) != TFP_OK)
+		return false;
+	bool ok = true;
+	/* Programs without tf.function pay nothing. */
+	if (tfp_schema_has(&all.schema, CALL)) {
+		all.of_line = tfp_calloc(plane->line_count, sizeof(*all.of_line));
+		ok = all.of_line != NULL;
+		if (ok)
+			tfp_pool_for(pool, plane->line_count, run_line, &all);
+		for (size_t l = 0; all.of_line && l < plane->line_count; l++) {
+			ok = ok && tfp_functions_merge(out, &all.of_line[l]);
+			tfp_functions_release(&all.of_line[l]);
+		}
+		tfp_free(all.of_line);
+	}
+	tfp_schema_release(&all.schema);
+	return ok && !atomic_load(&all.no_memory);
+}
+
 static void free_fact(void *fact)
 {
 	tfp_functions_release(fact);
@@ -167,26 +210,10 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 {
 	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "/host:CPU");
 	struct tfp_functions *out = tfp_malloc(sizeof(*out));
-	struct tfp_schema schema = {0};
-	bool ok = true;
-	(void)pool;
 	if (!out)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
 	tfp_functions_init(out);
-	if (plane) {
-		struct calls calls = {.out = out};
-		ok = tfp_schema_init(&schema, plane, names, WANTED, NULL) == TFP_OK;
-		/* Programs without tf.function pay nothing. */
-		if (ok && tfp_schema_has(&schema, CALL)) {
-			for (size_t l = 0; ok && l < plane->line_count; l++) {
-				if (!tfp_line_is_derived(&plane->lines[l]))
-					ok = read_line(&calls, plane, &schema, &plane->lines[l]);
-			}
-		}
-		tfp_free(calls.stack);
-		tfp_schema_release(&schema);
-	}
-	if (!ok) {
+	if (plane && !read_plane(plane, pool, out)) {
 		free_fact(out);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
 	}
