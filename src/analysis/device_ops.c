@@ -12,7 +12,9 @@ struct plane_ops {
 	const struct tfp_plane *plane;
 	const struct tfp_line_groups *groups; /* by line; NULL: the stats tell */
 	bool is_tpu;
+	bool has_ops; /* a GPU beside TPU cores has kernels only */
 	struct tfp_op_db db;
+	struct tfp_kernels kernels;
 	enum tfp_status status;
 	struct tfp_error error;
 };
@@ -129,8 +131,8 @@ static enum tfp_status run_gpu(struct plane_ops *p, const struct tfp_hlo_modules
 	enum tfp_status status = tfp_gpu_reader_init(&reader, p->plane, modules, &p->error);
 	if (status != TFP_OK)
 		return status;
-	struct tfp_memo *memo = tfp_memo_new(8192);
-	bool ok = memo != NULL;
+	struct tfp_memo *memo = tfp_memo_new(8192), *kernel_memo = tfp_memo_new(8192);
+	bool ok = memo && kernel_memo;
 	tfp_buf_init(&name, SIZE_MAX / 2);
 	for (size_t l = 0; l < p->plane->line_count; l++) {
 		const struct tfp_line *line = &p->plane->lines[l];
@@ -144,12 +146,14 @@ static enum tfp_status run_gpu(struct plane_ops *p, const struct tfp_hlo_modules
 				e.is_eager = p->groups[l].eager &&
 					     p->groups[l].eager[i] == TFP_EAGER_YES;
 			widen(&span, e.start_ps, e.start_ps + e.duration_ps);
-			ok = enter_gpu_event(&p->db, &e, memo, &name);
+			ok = tfp_kernels_add(&p->kernels, kernel_memo, &e) &&
+			     (!p->has_ops || enter_gpu_event(&p->db, &e, memo, &name));
 		}
 	}
-	ok = ok && (events == 0 || finish(&p->db, &span));
+	ok = ok && (events == 0 || !p->has_ops || finish(&p->db, &span));
 	tfp_buf_release(&name);
 	tfp_free(memo);
+	tfp_free(kernel_memo);
 	tfp_gpu_reader_release(&reader);
 	return ok ? TFP_OK : no_memory(&p->error);
 }
@@ -408,7 +412,8 @@ static void run_plane(void *context, size_t index)
 enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 			       const struct tfp_hlo_modules *modules,
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
-			       struct tfp_op_db *out, struct tfp_error *err)
+			       struct tfp_op_db *out, struct tfp_kernels *kernels,
+			       struct tfp_error *err)
 {
 	struct device_ops d = {.modules = modules};
 	enum tfp_plane_kind wanted = device_kind(capture);
@@ -418,12 +423,15 @@ enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 	if (!d.planes)
 		return no_memory(err);
 	for (size_t p = 0; p < capture->plane_count; p++) {
-		if (tfp_plane_kind(capture->planes[p].name) != wanted)
+		enum tfp_plane_kind kind = tfp_plane_kind(capture->planes[p].name);
+		if (kind != wanted && kind != TFP_PLANE_GPU)
 			continue;
 		d.planes[count].plane = &capture->planes[p];
 		d.planes[count].groups = groups ? groups->planes[p] : NULL;
-		d.planes[count].is_tpu = wanted == TFP_PLANE_TPU;
-		tfp_op_db_init(&d.planes[count++].db);
+		d.planes[count].is_tpu = kind == TFP_PLANE_TPU;
+		d.planes[count].has_ops = kind == wanted;
+		tfp_op_db_init(&d.planes[count].db);
+		tfp_kernels_init(&d.planes[count++].kernels);
 	}
 	tfp_pool_for(pool, count, run_plane, &d);
 	for (size_t p = 0; p < count; p++) {
@@ -432,10 +440,13 @@ enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 			if (err)
 				*err = d.planes[p].error;
 		}
-		if (status == TFP_OK && !tfp_op_db_merge(out, &d.planes[p].db))
+		if (status == TFP_OK && (!tfp_op_db_merge(out, &d.planes[p].db) ||
+					 !tfp_kernels_merge(kernels, &d.planes[p].kernels)))
 			status = no_memory(err);
 		tfp_op_db_release(&d.planes[p].db);
+		tfp_kernels_release(&d.planes[p].kernels);
 	}
+	tfp_kernels_sort(kernels);
 	tfp_free(d.planes);
 	return status;
 }

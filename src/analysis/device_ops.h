@@ -7,16 +7,18 @@
 
 #include "analysis/groups.h"
 #include "analysis/hlo_modules.h"
+#include "analysis/kernels.h"
 #include "analysis/op_db.h"
 
 /* Ops of all TPU cores, or where there are none of all GPUs, added up, with
- * one IDLE op. A device without a single event adds nothing. out is
- * initialised by the caller.
- * groups as in tfp_host_ops. */
+ * one IDLE op. A device without a single event adds nothing. kernels: those of all GPUs,
+ * sorted; made in the same walk over the events. Both are initialised by the caller, and
+ * released whatever happens. groups as in tfp_host_ops. */
 enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 			       const struct tfp_hlo_modules *modules,
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
-			       struct tfp_op_db *out, struct tfp_error *err) TFP_CHECK;
+			       struct tfp_op_db *out, struct tfp_kernels *kernels,
+			       struct tfp_error *err) TFP_CHECK;
 
 /* Calls visit with every event that counts for a device op, and the framework op that it
  * counts for, as tfp_op_db_by_framework_op names it. */

@@ -1,6 +1,5 @@
 #include "analysis/kernels.h"
 
-#include "analysis/memo.h"
 #include "analysis/op_name.h"
 #include "base/alloc.h"
 
@@ -338,8 +337,7 @@ static bool enter(struct tfp_kernels *all, const struct tfp_kernel *k, uint32_t 
 }
 
 /* The memo spares parsing what an earlier event with the same texts had. */
-static bool enter_event(struct tfp_kernels *all, struct tfp_memo *memo,
-			const struct tfp_gpu_event *e)
+bool tfp_kernels_add(struct tfp_kernels *all, struct tfp_memo *memo, const struct tfp_gpu_event *e)
 {
 	const struct tfp_memo_key key = {
 		{e->name.data, e->kernel_details.data,
@@ -360,68 +358,28 @@ static bool enter_event(struct tfp_kernels *all, struct tfp_memo *memo,
 	return true;
 }
 
-struct plane_kernels {
-	const struct tfp_plane *plane;
-	const struct tfp_hlo_modules *modules;
-	struct tfp_kernels kernels;
-	bool no_memory;
-};
-
-static void run_plane(void *context, size_t index)
+bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from)
 {
-	struct plane_kernels *p = (struct plane_kernels *)context + index;
-	struct tfp_memo *memo = tfp_memo_new(8192);
-	struct tfp_gpu_reader reader = {0};
-	bool ok = memo && tfp_gpu_reader_init(&reader, p->plane, p->modules, NULL) == TFP_OK;
-	for (size_t l = 0; ok && l < p->plane->line_count; l++) {
-		const struct tfp_line *line = &p->plane->lines[l];
-		if (tfp_line_is_derived(line))
-			continue;
-		for (size_t i = 0; ok && i < line->event_count; i++) {
-			struct tfp_gpu_event e;
-			tfp_gpu_event_read(&reader, line, i, &e);
-			ok = enter_event(&p->kernels, memo, &e);
-		}
-	}
-	p->no_memory = !ok;
-	tfp_gpu_reader_release(&reader);
-	tfp_free(memo);
+	uint32_t ignored;
+	bool ok = true;
+	for (size_t i = 0; ok && i < from->count; i++)
+		ok = enter(to, &from->kernels[i], &ignored);
+	return ok;
 }
 
-enum tfp_status tfp_kernels(const struct tfp_capture *capture,
-			    const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
-			    struct tfp_kernels *out, struct tfp_error *err)
+void tfp_kernels_sort(struct tfp_kernels *kernels)
 {
-	struct plane_kernels *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
-	size_t count = 0;
-	bool ok = planes != NULL;
-	*out = (struct tfp_kernels){0};
-	tfp_arena_init(&out->arena, SIZE_MAX);
-	for (size_t p = 0; ok && p < capture->plane_count; p++) {
-		if (tfp_plane_kind(capture->planes[p].name) != TFP_PLANE_GPU)
-			continue;
-		planes[count].plane = &capture->planes[p];
-		planes[count].modules = modules;
-		tfp_arena_init(&planes[count++].kernels.arena, SIZE_MAX);
-	}
-	if (ok)
-		tfp_pool_for(pool, count, run_plane, planes);
-	for (size_t p = 0; p < count; p++) {
-		const struct tfp_kernels *from = &planes[p].kernels;
-		uint32_t ignored;
-		ok = ok && !planes[p].no_memory;
-		for (size_t i = 0; ok && i < from->count; i++)
-			ok = enter(out, &from->kernels[i], &ignored);
-		tfp_kernels_release(&planes[p].kernels);
-	}
-	tfp_free(planes);
-	if (!ok)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for kernel reports");
-	if (out->count)
-		qsort(out->kernels, out->count, sizeof(*out->kernels), tfp_kernel_compare);
+	if (kernels->count)
+		qsort(kernels->kernels, kernels->count, sizeof(*kernels->kernels),
+		      tfp_kernel_compare);
 	/* The indexes in the map are not those of the sorted list. */
-	tfp_str_map_release(&out->by_key);
-	return TFP_OK;
+	tfp_str_map_release(&kernels->by_key);
+}
+
+void tfp_kernels_init(struct tfp_kernels *kernels)
+{
+	*kernels = (struct tfp_kernels){0};
+	tfp_arena_init(&kernels->arena, SIZE_MAX);
 }
 
 void tfp_kernels_release(struct tfp_kernels *kernels)

@@ -6,6 +6,7 @@
 #define TFP_ANALYSIS_KERNELS_H
 
 #include "analysis/gpu_events.h"
+#include "analysis/memo.h"
 #include "base/arena.h"
 #include "base/str_map.h"
 
@@ -29,12 +30,18 @@ struct tfp_kernels {
 	struct tfp_arena arena;
 };
 
-/* Kernels of all GPUs of a capture. out is zeroed by the caller, and released
- * whatever happens. */
-enum tfp_status tfp_kernels(const struct tfp_capture *capture,
-			    const struct tfp_hlo_modules *modules, struct tfp_pool *pool,
-			    struct tfp_kernels *out, struct tfp_error *err) TFP_CHECK;
+/* No kernels. They are made in three steps, so that whoever reads the events of GPUs for
+ * something else reads them once (device_ops.h): add events, merge what planes gave, sort. */
+void tfp_kernels_init(struct tfp_kernels *kernels);
+/* Accepts zeroed memory. */
 void tfp_kernels_release(struct tfp_kernels *kernels);
+/* Adds what one event says. memo is for these kernels alone. false without memory. */
+bool tfp_kernels_add(struct tfp_kernels *kernels, struct tfp_memo *memo,
+		     const struct tfp_gpu_event *event);
+/* Adds kernels, both not sorted. false without memory. */
+bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from);
+/* Puts them in order; by_key is empty then, and nothing can be added. */
+void tfp_kernels_sort(struct tfp_kernels *kernels);
 
 /* How kernels of several hosts are ordered; for qsort over struct tfp_kernel. */
 int tfp_kernel_compare(const void *a, const void *b);

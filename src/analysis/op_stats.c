@@ -15,7 +15,7 @@ void tfp_op_stats_init(struct tfp_op_stats *stats)
 	*stats = (struct tfp_op_stats){0};
 	tfp_op_db_init(&stats->host_ops);
 	tfp_op_db_init(&stats->device_ops);
-	tfp_arena_init(&stats->kernels.arena, SIZE_MAX);
+	tfp_kernels_init(&stats->kernels);
 }
 
 void tfp_op_stats_release(struct tfp_op_stats *stats)
@@ -55,30 +55,63 @@ static uint64_t held_bytes(const struct tfp_op_stats *s)
 	       s->kernels.room * sizeof(struct tfp_kernel);
 }
 
+enum { OF_DEVICES, OF_HOST, SIDES };
+
+struct making {
+	const struct tfp_capture *capture;
+	const struct tfp_hlo_modules *modules;
+	const struct tfp_groups *groups;
+	struct tfp_pool *pool;
+	struct tfp_op_stats *stats;
+	enum tfp_status status[SIDES];
+	struct tfp_error errors[SIDES];
+};
+
+/* Devices first: a capture of one device is the longest piece that cannot be divided. */
+static void make_side(void *context, size_t side)
+{
+	struct making *m = context;
+	struct tfp_error *err = &m->errors[side];
+	if (side == OF_DEVICES)
+		m->status[side] = tfp_device_ops(m->capture, m->modules, m->groups, m->pool,
+						 &m->stats->device_ops, &m->stats->kernels, err);
+	else
+		m->status[side] =
+			tfp_host_ops(m->capture, m->groups, m->pool, &m->stats->host_ops, err);
+}
+
+static enum tfp_status make_sides(struct making *m, struct tfp_error *err)
+{
+	tfp_pool_for(m->pool, SIDES, make_side, m);
+	for (size_t side = 0; side < SIDES; side++) {
+		if (m->status[side] == TFP_OK)
+			continue;
+		if (err)
+			*err = m->errors[side];
+		return m->status[side];
+	}
+	return TFP_OK;
+}
+
 static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
 			       uint64_t *heap_bytes, struct tfp_error *err)
 {
-	const struct tfp_hlo_modules *modules;
-	const struct tfp_groups *groups = NULL;
 	struct tfp_op_stats *s = tfp_malloc(sizeof(*s));
+	struct making m = {.capture = capture, .pool = pool, .stats = s};
 	if (!s)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a summary");
 	tfp_op_stats_init(s);
-	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
+	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &m.modules, err);
 	if (status == TFP_OK && needs_groups(capture))
-		status = tfp_groups_get(capture, pool, &groups, err);
+		status = tfp_groups_get(capture, pool, &m.groups, err);
 	if (status == TFP_OK)
-		status = tfp_host_ops(capture, groups, pool, &s->host_ops, err);
-	if (status == TFP_OK)
-		status = tfp_device_ops(capture, modules, groups, pool, &s->device_ops, err);
-	if (status == TFP_OK)
-		status = tfp_kernels(capture, modules, pool, &s->kernels, err);
+		status = make_sides(&m, err);
 	if (status != TFP_OK) {
 		free_fact(s);
 		return status;
 	}
 	tfp_run_env(capture, &s->env);
-	s->is_training = modules->is_training;
+	s->is_training = m.modules->is_training;
 	*heap_bytes = held_bytes(s);
 	*fact = s;
 	return TFP_OK;

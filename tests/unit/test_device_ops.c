@@ -17,8 +17,12 @@ static struct tfp_op_db compute(struct builder *b)
 	struct opened o = open_built(b);
 	struct tfp_op_db db;
 	struct tfp_error err;
+	struct tfp_kernels kernels;
 	tfp_op_db_init(&db);
-	assert_int_equal(tfp_device_ops(o.capture, modules_of(&o), NULL, NULL, &db, &err), TFP_OK);
+	tfp_kernels_init(&kernels);
+	assert_int_equal(tfp_device_ops(o.capture, modules_of(&o), NULL, NULL, &db, &kernels, &err),
+			 TFP_OK);
+	tfp_kernels_release(&kernels);
 	close_built(&o);
 	return db;
 }

@@ -1,7 +1,7 @@
 /* Expected values by kernel_stats_utils.cc as noted in the reference. */
 #include "testing.h"
 
-#include "analysis/kernels.h"
+#include "analysis/device_ops.h"
 #include "support/sample_capture.h"
 
 static struct tfp_kernel kernel_of(const char *details)
@@ -206,10 +206,15 @@ static struct builder_stats *launch(struct builder_line *l, const char *name, in
 static struct tfp_kernels compute(struct opened *o)
 {
 	const struct tfp_hlo_modules *modules;
-	struct tfp_kernels kernels = {0};
+	struct tfp_kernels kernels;
+	struct tfp_op_db ops;
 	struct tfp_error err;
+	tfp_op_db_init(&ops);
+	tfp_kernels_init(&kernels);
 	assert_int_equal(tfp_hlo_modules_get(o->capture, NULL, &modules, &err), TFP_OK);
-	assert_int_equal(tfp_kernels(o->capture, modules, NULL, &kernels, &err), TFP_OK);
+	assert_int_equal(tfp_device_ops(o->capture, modules, NULL, NULL, &ops, &kernels, &err),
+			 TFP_OK);
+	tfp_op_db_release(&ops);
 	return kernels;
 }
 
