@@ -32,6 +32,10 @@
 /* What a quick look may unpack a file to: as much as a message can be. */
 #define LOOK_BYTES ((uint64_t)2 << 30)
 
+/* They are small: what is more than this is hardly asked for twice. */
+#define ANSWER_PART      16
+#define ANSWER_BYTES_MAX ((size_t)256 << 20)
+
 enum { EXIT_USAGE = 2 };
 
 static const char usage[] =
@@ -50,7 +54,7 @@ static const char usage[] =
 	"                         0 takes any free one\n"
 	"      --url-prefix PATH  serve below PATH too, for a proxy in front\n"
 	"      --follow-symlinks  follow links that lead out of DIR\n"
-	"      --memory-limit N   bytes that open captures may hold together; K, M, G, T\n"
+	"      --memory-limit N   bytes that captures and answers may hold; K, M, G, T\n"
 	"                         stand for powers of 1024 (half of the memory)\n"
 	"      --allow-capture    let clients capture from programs also when --host lets\n"
 	"                         others than this machine in\n"
@@ -58,7 +62,7 @@ static const char usage[] =
 	"                         capture from these programs only (any)\n"
 	"      --capture-get      follow XProf's GET /capture_profile too\n"
 	"      --threads N        threads for reading captures (one a processor)\n"
-	"      --cache-dir DIR    keep summaries of captures there, not within DIR\n"
+	"      --cache-dir DIR    keep answers and summaries there, not within DIR\n"
 	"                         (tfprof in $XDG_CACHE_HOME or ~/.cache)\n"
 	"      --cache-limit N    bytes that they may take; K, M, G, T as above (1G)\n"
 	"      --no-cache         keep nothing\n"
@@ -359,13 +363,21 @@ static void parts_release(struct parts *p)
 	tfp_logdir_free(p->dir);
 }
 
+/* Of the limit, what finished answers may take. */
+static size_t answer_bytes(const struct options *o)
+{
+	uint64_t part = o->memory_limit / ANSWER_PART;
+	return part < ANSWER_BYTES_MAX ? (size_t)part : ANSWER_BYTES_MAX;
+}
+
 static enum tfp_status start(struct parts *p, const struct options *o, struct tfp_error *err)
 {
 	enum tfp_status status = tfp_logdir_new(&p->dir, o->logdir, o->logdir_flags, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&p->pool, o->threads, err);
 	if (status == TFP_OK)
-		status = tfp_capture_cache_new(&p->cache, p->dir, o->memory_limit, p->pool, err);
+		status = tfp_capture_cache_new(&p->cache, p->dir, o->memory_limit - answer_bytes(o),
+					       p->pool, err);
 	if (status == TFP_OK)
 		status = tfp_results_open(&p->results, &o->results, o->logdir, err);
 	if (status == TFP_OK)
@@ -390,6 +402,7 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		.further_ports = o->port_given ? 0 : FURTHER_PORTS,
 		.url_prefix = o->url_prefix,
 		.build = tfp_build_stamp(),
+		.answer_bytes = answer_bytes(o),
 	};
 	status = tfp_http_server_start(&p->server, &config, &app, err);
 	/* Who lets others in lets them capture only when asked to. */

@@ -17,6 +17,8 @@
 #define LARGE_BODY  ((size_t)1 << 18)
 #define GZIP_WINDOW (15 + 16) /* zlib: 16 asks for the gzip format */
 #define GZIP_MEMORY 8
+/* For what is refused because there is too much of it now. */
+#define RETRY_AFTER_S 2u
 
 static const unsigned http_status[TFP_STATUS_COUNT] = {
 	[TFP_OK] = 200,        [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
@@ -58,6 +60,7 @@ void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 	reply->content_type = "application/json";
 	reply->etag[0] = reply->download[0] = '\0';
 	reply->fixed = NULL;
+	reply->retry_after_s = err->status == TFP_TOO_MANY ? RETRY_AFTER_S : 0;
 	tfp_error_json(err, &reply->body);
 	if (!tfp_buf_failed(&reply->body))
 		return;
@@ -109,10 +112,10 @@ static size_t pack_zstd(const struct tfp_buf *from, char *to, size_t room)
 	return ZSTD_isError(size) ? 0 : size;
 }
 
-static size_t pack_gzip(struct tfp_buf *from, char *to, size_t room)
+static size_t pack_gzip(const struct tfp_buf *from, char *to, size_t room)
 {
 	/* from->size is at most MAX_BODY, which fits zlib's 32 bits. */
-	z_stream z = {.next_in = (Bytef *)from->data,
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)from->data,
 		      .avail_in = (uInt)from->size,
 		      .next_out = (Bytef *)to,
 		      .avail_out = (uInt)room};
@@ -122,6 +125,27 @@ static size_t pack_gzip(struct tfp_buf *from, char *to, size_t room)
 	size_t size = deflate(&z, Z_FINISH) == Z_STREAM_END ? room - z.avail_out : 0;
 	deflateEnd(&z);
 	return size;
+}
+
+bool tfp_reply_is_worth_packing(const struct tfp_reply *reply)
+{
+	return reply->body.size >= MIN_PACKED;
+}
+
+void tfp_reply_pack(const struct tfp_buf *body, enum tfp_http_encoding encoding,
+		    struct tfp_buf *out)
+{
+	tfp_buf_init(out, MAX_BODY);
+	if (encoding == TFP_HTTP_IDENTITY || body->size == 0)
+		return;
+	/* A result that would not be smaller does not fit, and is not used. */
+	size_t room = body->size - 1;
+	char *to = tfp_buf_reserve(out, room);
+	if (to)
+		out->size = encoding == TFP_HTTP_ZSTD ? pack_zstd(body, to, room)
+						      : pack_gzip(body, to, room);
+	if (out->size == 0)
+		tfp_buf_release(out);
 }
 
 void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
@@ -134,7 +158,7 @@ void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
 				accept_encoding, 1u << TFP_HTTP_IDENTITY | 1u << TFP_HTTP_GZIP);
 		return;
 	}
-	reply->varies = reply->status == 304 || reply->body.size >= MIN_PACKED;
+	reply->varies = reply->status == 304 || tfp_reply_is_worth_packing(reply);
 	if (reply->status == 304 || !reply->varies)
 		return;
 	enum tfp_http_encoding encoding = tfp_http_accepted_encoding(
@@ -142,18 +166,10 @@ void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
 		1u << TFP_HTTP_IDENTITY | 1u << TFP_HTTP_GZIP | 1u << TFP_HTTP_ZSTD);
 	if (encoding == TFP_HTTP_IDENTITY)
 		return;
-	/* A result that would not be smaller does not fit, and is not used. */
 	struct tfp_buf packed;
-	tfp_buf_init(&packed, MAX_BODY);
-	size_t room = reply->body.size - 1;
-	char *to = tfp_buf_reserve(&packed, room);
-	if (to)
-		packed.size = encoding == TFP_HTTP_ZSTD ? pack_zstd(&reply->body, to, room)
-							: pack_gzip(&reply->body, to, room);
-	if (packed.size == 0) {
-		tfp_buf_release(&packed);
+	tfp_reply_pack(&reply->body, encoding, &packed);
+	if (packed.size == 0)
 		return;
-	}
 	tfp_buf_release(&reply->body);
 	reply->body = packed;
 	reply->encoding = encoding;

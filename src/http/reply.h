@@ -32,11 +32,12 @@ struct tfp_reply {
 	const void *fixed;             /* in place of body: memory that never goes away */
 	size_t fixed_size;
 	enum tfp_http_encoding encoding;
-	bool varies;          /* the body depends on Accept-Encoding */
-	char etag[64];        /* "" for none */
-	char download[512];   /* file name, "" for none */
-	const char *location; /* for a redirect: the request's memory */
-	const char *allow;    /* methods, when the one used is refused; a constant */
+	bool varies;            /* the body depends on Accept-Encoding */
+	char etag[64];          /* "" for none */
+	char download[512];     /* file name, "" for none */
+	const char *location;   /* for a redirect: the request's memory */
+	unsigned retry_after_s; /* when it may be worth trying again; 0 for none */
+	const char *allow;      /* methods, when the one used is refused; a constant */
 };
 
 void tfp_reply_init(struct tfp_reply *reply);
@@ -53,6 +54,12 @@ void tfp_reply_asset(struct tfp_reply *reply, const struct tfp_asset *asset,
 bool tfp_reply_not_modified(struct tfp_reply *reply, const char *if_none_match);
 /* Sets the tag to one of the body. */
 void tfp_reply_tag_body(struct tfp_reply *reply);
+/* Whether its body may be sent compressed. */
+bool tfp_reply_is_worth_packing(const struct tfp_reply *reply);
+/* Initialises out and compresses into it; out stays empty where that would not be smaller, for
+ * want of memory, and for TFP_HTTP_IDENTITY. */
+void tfp_reply_pack(const struct tfp_buf *body, enum tfp_http_encoding encoding,
+		    struct tfp_buf *out);
 /* Compresses the body where that is worth it and the client accepts it. */
 void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding);
 

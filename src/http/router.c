@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/progress.h"
+#include "http/answers.h"
 #include "store/pack.h"
 #include "tools/session.h"
 #include "tools/tool.h"
@@ -13,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define KEY_MAX ((size_t)16 << 20)
+
 /* A request on its way to an answer. */
 struct exchange {
 	const struct tfp_http_app *app;
@@ -20,8 +24,10 @@ struct exchange {
 	const struct tfp_logdir_snapshot *snapshot; /* NULL where none is needed */
 	const struct tfp_run *run;                  /* as the route needs it */
 	const struct tfp_tool *tool;
-	const struct tfp_http_post *post; /* NULL unless the route changes something */
-	struct tfp_capture_file *chosen;  /* hosts of a session, owned; mostly NULL */
+	const struct tfp_http_post *post;     /* NULL unless the route changes something */
+	struct tfp_capture_file *chosen;      /* hosts of a session, owned; mostly NULL */
+	const struct tfp_capture_file *hosts; /* of the session that was opened */
+	size_t host_count;
 	struct tfp_reply *reply;
 };
 
@@ -76,7 +82,19 @@ static enum tfp_status answer_metrics(struct exchange *x, struct tfp_error *err)
 	struct tfp_metrics *m = x->app->metrics;
 	struct tfp_capture_cache_stats captures = tfp_capture_cache_stats(x->app->cache);
 	struct tfp_result_cache_stats results = tfp_result_cache_stats(x->app->results);
+	struct tfp_answers_stats answers;
 	(void)err;
+	tfp_answers_stats(x->app->answers, &answers);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_QUEUED, (int64_t)answers.queued);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_RUNNING, (int64_t)answers.running);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_STARTED, (int64_t)answers.made);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_JOINED, (int64_t)answers.joined);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_CANCELLED, (int64_t)answers.cancelled);
+	tfp_metrics_set(m, TFP_METRIC_JOBS_REFUSED, (int64_t)answers.refused);
+	tfp_metrics_set(m, TFP_METRIC_ANSWERS_KEPT, (int64_t)answers.kept);
+	tfp_metrics_set(m, TFP_METRIC_ANSWER_BYTES, (int64_t)answers.kept_bytes);
+	tfp_metrics_set(m, TFP_METRIC_ANSWERS_FROM_MEMORY, (int64_t)answers.from_memory);
+	tfp_metrics_set(m, TFP_METRIC_ANSWERS_FROM_DISK, (int64_t)answers.from_disk);
 	tfp_metrics_set(m, TFP_METRIC_CAPTURES_RESIDENT, (int64_t)captures.resident);
 	tfp_metrics_set(m, TFP_METRIC_CAPTURE_BYTES, (int64_t)captures.bytes);
 	tfp_metrics_set(m, TFP_METRIC_CAPTURE_HITS, (int64_t)captures.hits);
@@ -125,8 +143,7 @@ static enum tfp_status answer_hosts(struct exchange *x, struct tfp_error *err)
 			      err);
 }
 
-/* takes_hosts: several hosts may be named, as XProf's trace viewers allow. */
-static enum tfp_status open_session(struct exchange *x, bool takes_hosts,
+static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
 				    struct tfp_session *session, struct tfp_error *err)
 {
 	const char *host = parameter(x, "host"), *hosts = parameter(x, "hosts");
@@ -146,6 +163,18 @@ static enum tfp_status open_session(struct exchange *x, bool takes_hosts,
 	}
 	return tfp_session_init(session, x->app->cache, x->app->results, x->app->pool, x->run, host,
 				err);
+}
+
+/* takes_hosts: several hosts may be named, as XProf's trace viewers allow. */
+static enum tfp_status open_session(struct exchange *x, bool takes_hosts,
+				    struct tfp_session *session, struct tfp_error *err)
+{
+	enum tfp_status status = choose_hosts(x, takes_hosts, session, err);
+	if (status == TFP_OK) {
+		x->hosts = session->hosts;
+		x->host_count = session->host_count;
+	}
+	return status;
 }
 
 static enum tfp_status answer_diagnostics(struct exchange *x, struct tfp_error *err)
@@ -171,6 +200,7 @@ static enum tfp_status answer_csv(struct exchange *x, struct tfp_error *err)
 	struct tfp_answer answer;
 	tfp_answer_init(&answer);
 	enum tfp_status status = render(x, &answer, err);
+	tfp_progress_stage(TFP_STAGE_WRITING);
 	if (status == TFP_OK)
 		status = tfp_answer_write_csv(&answer, &x->reply->body, err);
 	tfp_answer_release(&answer);
@@ -218,6 +248,7 @@ static enum tfp_status answer_data(struct exchange *x, struct tfp_error *err)
 	struct tfp_answer answer;
 	tfp_answer_init(&answer);
 	enum tfp_status status = render(x, &answer, err);
+	tfp_progress_stage(TFP_STAGE_WRITING);
 	if (status == TFP_OK)
 		status = tfp_answer_write_json(&answer, &x->reply->body, err);
 	tfp_answer_release(&answer);
@@ -366,6 +397,18 @@ static enum tfp_status answer_trace_aggregate(struct exchange *x, struct tfp_err
 	return answer_trace(x, tfp_trace_aggregate_json, err);
 }
 
+static enum tfp_status answer_progress(struct exchange *x, struct tfp_error *err)
+{
+	const char *of = parameter(x, "of");
+	if (!of) {
+		tfp_fail(err, TFP_BAD_QUERY, "parameter of is missing");
+		tfp_error_set_hint(err, "of=ADDRESS of a request under way, such as data?run=... "
+					"with escapes");
+		return TFP_BAD_QUERY;
+	}
+	return tfp_answers_progress_json(x->app->answers, of, &x->reply->body, err);
+}
+
 static const struct tfp_route routes[] = {
 	{"/runs", TFP_ROUTE_LIGHT, NONE, NONE, THE_SNAPSHOT, answer_runs},
 	{"/run_list", TFP_ROUTE_LIGHT, NONE, NONE, THE_SNAPSHOT, answer_run_list},
@@ -391,6 +434,7 @@ static const struct tfp_route routes[] = {
 	{"/trace_viewer/search", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_search},
 	{"/trace_viewer/aggregate", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN,
 	 answer_trace_aggregate},
+	{"/progress", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_progress},
 	{"/version", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_version},
 	{"/healthz", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_healthz},
 	{"/metrics", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_metrics},
@@ -462,35 +506,24 @@ const char *tfp_route_methods(const struct tfp_route *route)
 
 /* ---- answering ---- */
 
-static uint64_t hash_run(const struct tfp_run *run, uint64_t h)
+enum tfp_status tfp_question_init(struct tfp_question *q, const struct tfp_route *route,
+				  const struct tfp_http_app *app,
+				  const struct tfp_http_target *target, bool at_once,
+				  struct tfp_error *err)
 {
-	h = tfp_hash_bytes(run->name, strlen(run->name), h);
-	for (size_t i = 0; i < run->host_count; i++) {
-		const struct tfp_file_identity *id = &run->hosts[i].identity;
-		const uint64_t numbers[] = {id->device, id->inode, id->bytes,
-					    (uint64_t)id->modified_ns};
-		h = tfp_hash_bytes(run->hosts[i].path, strlen(run->hosts[i].path), h);
-		h = tfp_hash_bytes(numbers, sizeof(numbers), h);
-	}
-	return h;
-}
-
-static uint64_t hash_basis(const struct exchange *x, const struct tfp_route *route, uint64_t h)
-{
-	h = tfp_hash_bytes(route->path, strlen(route->path), h);
-	h = tfp_hash_bytes(x->target->search, strlen(x->target->search), h);
-	return route->basis == THE_RUN ? hash_run(x->run, h)
-				       : tfp_hash_u64(h ^ x->snapshot->generation);
-}
-
-static enum tfp_status find_what_is_needed(struct exchange *x, const struct tfp_route *route,
-					   struct tfp_error *err)
-{
-	const char *run = parameter(x, "run"), *tool = tool_name(x);
+	struct exchange x = {.target = target};
+	const char *run = parameter(&x, "run"), *tool = tool_name(&x);
+	*q = (struct tfp_question){.route = route, .app = app, .target = target};
 	if (route->cost == TFP_ROUTE_LIGHT || route->cost == TFP_ROUTE_HEAVY) {
-		enum tfp_status status = tfp_logdir_snapshot(x->app->dir, &x->snapshot, err);
+		enum tfp_status status = TFP_OK;
+		if (at_once)
+			q->snapshot = tfp_logdir_snapshot_at_hand(app->dir);
+		else
+			status = tfp_logdir_snapshot(app->dir, &q->snapshot, err);
 		if (status != TFP_OK)
 			return status;
+		if (!q->snapshot)
+			return tfp_fail(err, TFP_BUSY, "the log directory has to be looked at");
 	}
 	if (route->run == REQUIRED && !run) {
 		tfp_fail(err, TFP_BAD_QUERY, "parameter run is missing");
@@ -498,8 +531,8 @@ static enum tfp_status find_what_is_needed(struct exchange *x, const struct tfp_
 		return TFP_BAD_QUERY;
 	}
 	if (route->run != NONE && run) {
-		x->run = tfp_logdir_find_run(x->snapshot, run);
-		if (!x->run) {
+		q->run = tfp_logdir_find_run(q->snapshot, run);
+		if (!q->run) {
 			tfp_fail(err, TFP_NOT_FOUND, "there is no run \"%s\"", run);
 			tfp_error_set_hint(err, "see /runs for the names");
 			return TFP_NOT_FOUND;
@@ -511,8 +544,8 @@ static enum tfp_status find_what_is_needed(struct exchange *x, const struct tfp_
 		return TFP_BAD_QUERY;
 	}
 	if (route->tool == REQUIRED) {
-		x->tool = tfp_tool_find(tool);
-		if (!x->tool) {
+		q->tool = tfp_tool_find(tool);
+		if (!q->tool) {
 			tfp_fail(err, TFP_NOT_FOUND, "there is no tool \"%s\"", tool);
 			tfp_error_set_hint(err, "see /tools for the names");
 			return TFP_NOT_FOUND;
@@ -521,37 +554,133 @@ static enum tfp_status find_what_is_needed(struct exchange *x, const struct tfp_
 	return TFP_OK;
 }
 
-static enum tfp_status answer(struct exchange *x, const struct tfp_route *route, uint64_t build,
-			      const struct tfp_http_conditions *conditions, struct tfp_error *err)
+void tfp_question_release(struct tfp_question *q)
 {
-	struct tfp_reply *reply = x->reply;
-	enum tfp_status status;
-	if (x->post) {
-		char own_name[256] = "";
-		if (gethostname(own_name, sizeof(own_name) - 1) != 0)
-			own_name[0] = '\0';
-		status = tfp_http_post_check(x->post, x->app->strict_host, x->app->host, own_name,
-					     err);
-		if (status != TFP_OK)
-			return status;
-		return x->post->posted ? find_post(route)->answer(x, err) : route->answer(x, err);
+	tfp_logdir_snapshot_unref(q->snapshot);
+	*q = (struct tfp_question){0};
+}
+
+static void add_text(struct tfp_buf *key, const char *text)
+{
+	tfp_buf_add(key, text, strlen(text) + 1);
+}
+
+static void add_run(struct tfp_buf *key, const struct tfp_run *run)
+{
+	add_text(key, run->name);
+	for (size_t i = 0; i < run->host_count; i++) {
+		const struct tfp_file_identity *id = &run->hosts[i].identity;
+		const uint64_t numbers[] = {id->device, id->inode, id->bytes,
+					    (uint64_t)id->modified_ns};
+		add_text(key, run->hosts[i].path);
+		tfp_buf_add(key, numbers, sizeof(numbers));
 	}
-	status = find_what_is_needed(x, route, err);
-	if (status != TFP_OK)
-		return status;
-	if (route->basis != THE_BODY) {
-		snprintf(reply->etag, sizeof(reply->etag), "W/\"%016" PRIx64 "%016" PRIx64 "\"",
-			 hash_basis(x, route, build), hash_basis(x, route, ~build));
-		if (tfp_reply_not_modified(reply, conditions->if_none_match))
-			return TFP_OK;
+}
+
+bool tfp_question_key(const struct tfp_question *q, struct tfp_buf *key)
+{
+	tfp_buf_init(key, KEY_MAX);
+	add_text(key, q->route->path);
+	add_text(key, q->target->search);
+	if (q->run)
+		add_run(key, q->run);
+	else if (q->snapshot)
+		tfp_buf_add(key, &q->snapshot->generation, sizeof(q->snapshot->generation));
+	return q->run && q->route->answer != answer_export && !tfp_buf_failed(key);
+}
+
+bool tfp_question_tag(const struct tfp_question *q, const struct tfp_buf *key, uint64_t build,
+		      struct tfp_reply *reply)
+{
+	if (q->route->basis == THE_BODY || tfp_buf_failed(key))
+		return false;
+	snprintf(reply->etag, sizeof(reply->etag), "W/\"%016" PRIx64 "%016" PRIx64 "\"",
+		 tfp_hash_bytes(key->data, key->size, build),
+		 tfp_hash_bytes(key->data, key->size, ~build));
+	return true;
+}
+
+bool tfp_question_pays_on_disk(const struct tfp_question *q)
+{
+	return q->app->results && q->route->cost == TFP_ROUTE_HEAVY && q->route->tool == REQUIRED;
+}
+
+/* Whether the files that the answer was made of are as the snapshot has them. */
+static bool is_unchanged(const struct exchange *x)
+{
+	for (size_t i = 0; i < x->host_count; i++) {
+		const struct tfp_file_identity *then = &x->hosts[i].identity;
+		struct tfp_file_identity now;
+		int fd;
+		if (tfp_logdir_open(x->app->dir, &x->hosts[i], &fd, &now, NULL) != TFP_OK)
+			return false;
+		close(fd);
+		if (now.device != then->device || now.inode != then->inode ||
+		    now.bytes != then->bytes || now.modified_ns != then->modified_ns)
+			return false;
 	}
-	status = route->answer(x, err);
+	return true;
+}
+
+enum tfp_status tfp_question_answer(const struct tfp_question *q, struct tfp_reply *reply,
+				    bool *lasting, struct tfp_error *err)
+{
+	struct exchange x = {.app = q->app,
+			     .target = q->target,
+			     .snapshot = q->snapshot,
+			     .run = q->run,
+			     .tool = q->tool,
+			     .reply = reply};
+	enum tfp_status status = q->route->answer(&x, err);
 	if (status == TFP_OK && tfp_buf_failed(&reply->body))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
-	if (status == TFP_OK && route->basis == THE_BODY && reply->status == 200) {
+	if (status == TFP_OK && q->route->basis == THE_BODY && reply->status == 200)
 		tfp_reply_tag_body(reply);
-		tfp_reply_not_modified(reply, conditions->if_none_match);
+	if (lasting)
+		*lasting = status == TFP_OK && !reply->stream.write && is_unchanged(&x);
+	tfp_free(x.chosen);
+	return status;
+}
+
+static enum tfp_status answer_post(const struct tfp_route *route, const struct tfp_http_app *app,
+				   const struct tfp_http_target *target,
+				   const struct tfp_http_post *post, struct tfp_reply *reply,
+				   struct tfp_error *err)
+{
+	struct exchange x = {.app = app, .target = target, .post = post, .reply = reply};
+	char own_name[256] = "";
+	if (gethostname(own_name, sizeof(own_name) - 1) != 0)
+		own_name[0] = '\0';
+	enum tfp_status status =
+		tfp_http_post_check(post, app->strict_host, app->host, own_name, err);
+	if (status != TFP_OK)
+		return status;
+	status = post->posted ? find_post(route)->answer(&x, err) : route->answer(&x, err);
+	if (status == TFP_OK && tfp_buf_failed(&reply->body))
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
+	return status;
+}
+
+static enum tfp_status answer_get(const struct tfp_route *route, const struct tfp_http_app *app,
+				  uint64_t build, const struct tfp_http_target *target,
+				  const struct tfp_http_conditions *conditions,
+				  struct tfp_reply *reply, struct tfp_error *err)
+{
+	struct tfp_question q;
+	struct tfp_buf key;
+	enum tfp_status status = tfp_question_init(&q, route, app, target, false, err);
+	tfp_buf_init(&key, KEY_MAX);
+	if (status == TFP_OK) {
+		tfp_question_key(&q, &key);
+		if (!tfp_question_tag(&q, &key, build, reply) ||
+		    !tfp_reply_not_modified(reply, conditions->if_none_match)) {
+			status = tfp_question_answer(&q, reply, NULL, err);
+			if (status == TFP_OK && reply->status == 200)
+				tfp_reply_not_modified(reply, conditions->if_none_match);
+		}
 	}
+	tfp_buf_release(&key);
+	tfp_question_release(&q);
 	return status;
 }
 
@@ -559,15 +688,14 @@ void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *
 		      const struct tfp_http_target *target,
 		      const struct tfp_http_conditions *conditions, struct tfp_reply *reply)
 {
-	struct exchange x = {
-		.app = app, .target = target, .post = conditions->post, .reply = reply};
 	struct tfp_error err;
 	tfp_error_init(&err);
-	if (answer(&x, route, build, conditions, &err) != TFP_OK)
+	enum tfp_status status =
+		conditions->post ? answer_post(route, app, target, conditions->post, reply, &err)
+				 : answer_get(route, app, build, target, conditions, reply, &err);
+	if (status != TFP_OK)
 		tfp_reply_error(reply, &err);
 	tfp_reply_compress(reply, conditions->accept_encoding);
-	tfp_free(x.chosen);
-	tfp_logdir_snapshot_unref(x.snapshot);
 }
 
 void tfp_route_answer_static(const struct tfp_http_target *target,

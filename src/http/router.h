@@ -17,6 +17,8 @@
 #include "store/result_cache.h"
 #include "tools/run_info.h"
 
+struct tfp_answers;
+
 /* What the answers are made from; all borrowed. */
 struct tfp_http_app {
 	struct tfp_logdir *dir;
@@ -28,6 +30,7 @@ struct tfp_http_app {
 	/* Of the server itself, which fills them in. */
 	struct tfp_metrics *metrics;
 	struct tfp_health *health;
+	struct tfp_answers *answers;
 	/* Whether requests that change something must name the server by an address
 	 * or a name that is known to be its own; then also by host. */
 	bool strict_host;
@@ -68,6 +71,38 @@ struct tfp_http_conditions {
 void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *app, uint64_t build,
 		      const struct tfp_http_target *target,
 		      const struct tfp_http_conditions *conditions, struct tfp_reply *reply);
+/* ---- the same in steps, for answers that several requests share ---- */
+
+/* A request of GET's that is understood: what it asks about is found. */
+struct tfp_question {
+	const struct tfp_route *route;
+	const struct tfp_http_app *app;             /* borrowed */
+	const struct tfp_http_target *target;       /* borrowed */
+	const struct tfp_logdir_snapshot *snapshot; /* referenced; NULL where none is needed */
+	const struct tfp_run *run;                  /* the snapshot's, as the route needs it */
+	const struct tfp_tool *tool;
+};
+
+/* at_once: without touching the disk; TFP_BUSY where that cannot be. Released by the caller
+ * in any case. */
+enum tfp_status tfp_question_init(struct tfp_question *q, const struct tfp_route *route,
+				  const struct tfp_http_app *app,
+				  const struct tfp_http_target *target, bool at_once,
+				  struct tfp_error *err) TFP_CHECK;
+void tfp_question_release(struct tfp_question *q);
+/* Initialises key, and appends all that the answer is a function of besides the build of the
+ * program. Whether requests with the same key can have the same answer. */
+bool tfp_question_key(const struct tfp_question *q, struct tfp_buf *key);
+/* Sets the tag where it is known without the answer. */
+bool tfp_question_tag(const struct tfp_question *q, const struct tfp_buf *key, uint64_t build,
+		      struct tfp_reply *reply);
+/* Whether reading the answer from the result cache is cheaper than making it. */
+bool tfp_question_pays_on_disk(const struct tfp_question *q);
+/* Makes the answer, without compression; keeps a tag that is set. *lasting (may be NULL):
+ * whether it may be kept, because the files are in the state that the key names. */
+enum tfp_status tfp_question_answer(const struct tfp_question *q, struct tfp_reply *reply,
+				    bool *lasting, struct tfp_error *err) TFP_CHECK;
+
 /* For a path that is no route: an asset, a redirect or 404. */
 void tfp_route_answer_static(const struct tfp_http_target *target,
 			     const struct tfp_http_conditions *conditions, struct tfp_reply *reply);

@@ -4,12 +4,14 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/answers.h"
 #include "http/listen.h"
 #include "http/pipe.h"
 #include "store/pack.h"
 
 #include <inttypes.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +20,9 @@
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
 #define HEAVY_THREADS      8u
+/* Answers that may wait for one of these threads, in all and of one address. */
+#define QUEUE_MAX        128u
+#define QUEUE_MAX_CLIENT 32u
 /* Downloads that are made while they are sent. Their threads wait for clients, so they are
  * apart from those that answer, and a client that takes nothing is given up. */
 #define STREAMS_MAX        4u
@@ -39,7 +44,8 @@ struct tfp_http_server {
 	struct tfp_listener listener;
 	/* Apart, so that long work in one does not keep lists waiting. They are
 	 * not the pool that work within an answer uses. */
-	struct tfp_pool *light, *heavy, *waiting, *streams;
+	struct tfp_pool *light, *waiting, *streams;
+	struct tfp_answers *answers; /* which has threads of its own for heavy work */
 	struct tfp_metrics *metrics;
 	struct tfp_health *health;
 	atomic_uint streaming; /* downloads being made */
@@ -71,7 +77,9 @@ struct request {
 	size_t dropped;      /* bytes of a body that nobody wants */
 	bool takes_body;
 	struct tfp_reply reply;
-	struct tfp_pipe *pipe; /* its body comes from here; or NULL */
+	struct tfp_pipe *pipe;           /* its body comes from here; or NULL */
+	struct tfp_waiter waiter;        /* for an answer that others may want too */
+	struct tfp_shared_reply *shared; /* its body is this one's; or NULL */
 	enum stage { HEAD, BODY, ANSWERED } stage;
 	bool counted;
 	size_t sent;
@@ -101,6 +109,11 @@ static void add_headers(struct MHD_Response *response, const struct tfp_reply *r
 		MHD_add_response_header(response, "Vary", "Accept-Encoding");
 	if (reply->etag[0])
 		MHD_add_response_header(response, "ETag", reply->etag);
+	if (reply->retry_after_s) {
+		char seconds[16];
+		snprintf(seconds, sizeof(seconds), "%u", reply->retry_after_s);
+		MHD_add_response_header(response, "Retry-After", seconds);
+	}
 	if (reply->location)
 		MHD_add_response_header(response, "Location", reply->location);
 	if (reply->allow)
@@ -189,9 +202,9 @@ static void stream_job(void *context)
 
 static enum tfp_status refuse_stream(struct tfp_error *err)
 {
-	tfp_fail(err, TFP_NO_MEMORY, "%u downloads are being made already", STREAMS_MAX);
+	tfp_fail(err, TFP_TOO_MANY, "%u downloads are being made already", STREAMS_MAX);
 	tfp_error_set_hint(err, "try again when one of them has ended");
-	return TFP_NO_MEMORY;
+	return TFP_TOO_MANY;
 }
 
 /* Has the reply's body made by a thread of its own; on failure the reply is an error. */
@@ -254,12 +267,31 @@ static ssize_t read_nothing(void *context, uint64_t at, char *to, size_t room)
 	return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+static void drop_shared(void *context)
+{
+	tfp_shared_reply_unref(context);
+}
+
+/* A body that goes to others too: nothing is copied. */
+static struct MHD_Response *shared_response(struct request *r)
+{
+	void *body = (void *)(uintptr_t)(r->reply.fixed ? r->reply.fixed : "");
+	struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+		r->reply.fixed_size, body, drop_shared, r->shared);
+	if (response)
+		r->shared = NULL;
+	r->sent = r->reply.fixed_size;
+	return response;
+}
+
 static enum MHD_Result send_reply(struct request *r)
 {
 	struct MHD_Response *response;
 	struct tfp_reply *reply = &r->reply;
 	if (r->pipe) {
 		response = stream_response(r);
+	} else if (r->shared) {
+		response = shared_response(r);
 	} else if (reply->stream.write) {
 		/* HEAD: as GET would begin. */
 		response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing,
@@ -288,16 +320,63 @@ static enum MHD_Result send_reply(struct request *r)
 static void answer_job(void *context)
 {
 	struct request *r = context;
-	struct tfp_metrics *metrics = r->server->metrics;
-	tfp_metrics_add(metrics, TFP_METRIC_JOBS_QUEUED, -1);
-	tfp_metrics_add(metrics, TFP_METRIC_JOBS_RUNNING, 1);
-	tfp_metrics_add(metrics, TFP_METRIC_JOBS_STARTED, 1);
 	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
 			 &r->reply);
+	MHD_resume_connection(r->connection);
+}
+
+static void answer_is_there(struct tfp_waiter *waiter)
+{
+	struct request *r = waiter->context;
+	r->shared = waiter->shared;
 	if (r->reply.stream.write && strcmp(r->method, "GET") == 0)
 		start_stream(r);
-	tfp_metrics_add(metrics, TFP_METRIC_JOBS_RUNNING, -1);
 	MHD_resume_connection(r->connection);
+}
+
+/* Of an IPv6 address the part that its owner cannot choose. */
+static struct tfp_client client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct tfp_client client = {{0}};
+	if (info && info->client_addr && info->client_addr->sa_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const void *)info->client_addr;
+		memcpy(client.bytes + 12, &v4->sin_addr, 4);
+	} else if (info && info->client_addr && info->client_addr->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *v6 = (const void *)info->client_addr;
+		bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+		memcpy(client.bytes, &v6->sin6_addr, mapped ? 16 : 8);
+	}
+	return client;
+}
+
+/* As hand_over, for answers that are made once for all that want them. */
+static bool ask_for_answer(struct request *r)
+{
+	struct tfp_answers *answers = r->server->answers;
+	const union MHD_ConnectionInfo *info;
+	r->waiter = (struct tfp_waiter){
+		.route = r->route,
+		.target = &r->target,
+		.accept_encoding = r->conditions.accept_encoding,
+		.if_none_match = r->conditions.if_none_match,
+		.fd = -1,
+		.reply = &r->reply,
+		.done = answer_is_there,
+		.context = r,
+	};
+	if (tfp_answers_at_hand(answers, &r->waiter)) {
+		r->shared = r->waiter.shared;
+		return false;
+	}
+	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (info)
+		r->waiter.fd = info->connect_fd;
+	r->waiter.client = client_of(r->connection);
+	MHD_suspend_connection(r->connection);
+	tfp_answers_wait(answers, &r->waiter);
+	return true;
 }
 
 /* A copy of a header, as the connection's own memory is not for our threads. */
@@ -342,15 +421,13 @@ static bool hand_over(struct request *r)
 				 &r->reply);
 		return false;
 	}
+	if (cost == TFP_ROUTE_HEAVY)
+		return ask_for_answer(r);
 	MHD_suspend_connection(r->connection);
 	struct tfp_pool *pool = server->light;
-	if (cost == TFP_ROUTE_HEAVY)
-		pool = server->heavy;
-	else if (cost == TFP_ROUTE_WAITS && !r->takes_body)
+	if (cost == TFP_ROUTE_WAITS && !r->takes_body)
 		pool = server->waiting;
-	tfp_metrics_add(server->metrics, TFP_METRIC_JOBS_QUEUED, 1);
 	if (tfp_pool_submit(pool, answer_job, r, &err) != TFP_OK) {
-		tfp_metrics_add(server->metrics, TFP_METRIC_JOBS_QUEUED, -1);
 		tfp_reply_error(&r->reply, &err);
 		MHD_resume_connection(r->connection);
 	}
@@ -503,6 +580,7 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 	*state = NULL;
 	if (r->pipe) /* it was never sent */
 		tfp_pipe_abandon(r->pipe);
+	tfp_shared_reply_unref(r->shared);
 	tfp_reply_release(&r->reply);
 	tfp_buf_release(&r->body);
 	tfp_arena_release(&r->arena);
@@ -546,8 +624,17 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 				    config->further_ports, server->prefix, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
+	const struct tfp_answers_config answers = {
+		.app = &server->app,
+		.build = config->build,
+		.memory_bytes = config->answer_bytes,
+		.threads = HEAVY_THREADS,
+		.queue_max = QUEUE_MAX,
+		.client_max = QUEUE_MAX_CLIENT,
+	};
 	if (status == TFP_OK)
-		status = tfp_pool_new(&server->heavy, HEAVY_THREADS, err);
+		status = tfp_answers_new(&server->answers, &answers, err);
+	server->app.answers = server->answers;
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->waiting, TFP_CAPTURES_AT_ONCE, err);
 	if (status == TFP_OK)
@@ -619,7 +706,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	/* The jobs first: libmicrohttpd must not be stopped while it has
 	 * suspended connections. */
 	tfp_pool_free(server->light);
-	tfp_pool_free(server->heavy);
+	tfp_answers_free(server->answers);
 	tfp_pool_free(server->streams);
 	tfp_pool_free(server->waiting);
 	if (server->daemon)

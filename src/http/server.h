@@ -27,6 +27,7 @@ struct tfp_http_config {
 	unsigned further_ports; /* tried in turn when the port is taken */
 	const char *url_prefix; /* "" or "/something" */
 	uint64_t build;         /* as tfp_route_answer's */
+	size_t answer_bytes;    /* that finished answers in memory may take */
 };
 
 struct tfp_http_server;

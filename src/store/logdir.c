@@ -1079,6 +1079,16 @@ out:
 	return status;
 }
 
+const struct tfp_logdir_snapshot *tfp_logdir_snapshot_at_hand(struct tfp_logdir *dir)
+{
+	const struct tfp_logdir_snapshot *snapshot = NULL;
+	pthread_mutex_lock(&dir->lock);
+	if (dir->last && tfp_clock_monotonic_ns() < dir->fresh_until_ns)
+		snapshot = tfp_logdir_snapshot_ref(&dir->last->public);
+	pthread_mutex_unlock(&dir->lock);
+	return snapshot;
+}
+
 const struct tfp_logdir_snapshot *
 tfp_logdir_snapshot_ref(const struct tfp_logdir_snapshot *snapshot)
 {

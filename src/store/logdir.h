@@ -88,6 +88,8 @@ enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error 
  * old. Thread-safe. Give it back with tfp_logdir_snapshot_unref. */
 enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_logdir_snapshot **out,
 				    struct tfp_error *err) TFP_CHECK;
+/* The same without looking at the disk: NULL when the last one is too old. */
+const struct tfp_logdir_snapshot *tfp_logdir_snapshot_at_hand(struct tfp_logdir *dir);
 /* One more reference; returns the snapshot. */
 const struct tfp_logdir_snapshot *
 tfp_logdir_snapshot_ref(const struct tfp_logdir_snapshot *snapshot);

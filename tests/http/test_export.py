@@ -215,7 +215,8 @@ class Sending(Case):
         self.assertEqual(self.get("/healthz").body, b"ok")
         self.assertEqual(self.get("/data?run=big&tag=kernel_stats").status, 200)
         refused = self.get(EXPORT + "?run=big")
-        self.assertEqual(refused.status, 503)
+        self.assertEqual(refused.status, 429)
+        self.assertGreater(int(refused.headers["Retry-After"]), 0)
         self.assertIn("downloads", refused.json()["error"]["message"])
         # What they were promised comes nevertheless.
         client, body = clients.pop(), b""

@@ -148,10 +148,11 @@ class Kept(Case):
     def test_the_usual_place(self):
         place = self.path("xdg")
         self.visit("--cache-limit", "1G", env={"XDG_CACHE_HOME": place})
-        self.assertEqual(len(os.listdir(os.path.join(place, "tfprof"))), 9)
+        self.assertEqual(len(os.listdir(os.path.join(place, "tfprof"))), 9 + len(TOOLS))
         home = self.path("home")
         self.visit("--cache-limit", "1G", env={"XDG_CACHE_HOME": "", "HOME": home})
-        self.assertEqual(len(os.listdir(os.path.join(home, ".cache/tfprof"))), 9)
+        self.assertEqual(len(os.listdir(os.path.join(home, ".cache/tfprof"))),
+                         9 + len(TOOLS))
         log = []
         self.visit("--cache-limit", "1G", env={"XDG_CACHE_HOME": "relative", "HOME": ""}, log=log)
         self.assertEqual(log[0].count("results are not kept"), 1)
