@@ -25,8 +25,20 @@ const view = await load('table_view');
 const compare = await load('compare');
 const csv = await load('csv');
 const gviz = await load('gviz');
+const progress = await load('progress');
 
 const shown = (us) => format.joined(format.duration(us));
+
+test('how far an answer is', () => {
+  const one = (more) => ({ state: 'running', stage: 'reading', bytes_done: 0, bytes_total: 0, events: 0, hosts_done: 0, hosts_total: 1, position: null, ...more });
+  const both = (more) => [progress.progressFraction(one(more)), progress.progressText(one(more))];
+  assert.deepEqual(both({}), [null, 'Reading the capture']);
+  assert.deepEqual(both({ bytes_done: 1 << 20, bytes_total: 4 << 20, events: 1234 }), [0.25, 'Reading the capture · 1.00 MiB of 4.00 MiB · 1,234 events']);
+  assert.deepEqual(both({ stage: 'analysing', bytes_done: 5, bytes_total: 5 }), [null, 'Analysing · 5 B']);
+  assert.deepEqual(both({ hosts_done: 4, hosts_total: 4, stage: 'writing' }), [1, 'Writing the answer · host 4 of 4']);
+  assert.deepEqual(both({ state: 'waiting', stage: 'waiting', position: 1, hosts_total: 0 }), [null, 'Next in the queue of the server']);
+  assert.deepEqual(both({ state: 'waiting', stage: 'waiting', position: 12 }), [null, 'Waiting: number 12 in the queue of the server']);
+});
 
 test('durations choose their unit', () => {
   assert.equal(shown(0), '0 µs');

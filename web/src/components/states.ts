@@ -3,6 +3,7 @@
 import { ApiError } from '../core/api';
 import { fill, h, icon, type Child } from '../core/dom';
 import { sentence } from '../core/format';
+import { ProgressBar } from './progress_bar';
 
 export function iconButton(glyph: Parameters<typeof icon>[0], label: string, onClick: () => void): HTMLButtonElement {
   return h('button', { class: 'icon', type: 'button', 'aria-label': label, title: label, on: { click: onClick } }, icon(glyph));
@@ -90,6 +91,7 @@ const PATIENCE_MS = 30_000;
 export class Loader {
   readonly element = h('div', { class: 'loader' });
   private readonly bar = h('div', { class: 'thin-bar', hidden: true });
+  private readonly progress = new ProgressBar();
   private readonly slow = h('div', { class: 'slow', role: 'status', hidden: true });
   private readonly slot = h('div', { class: 'slot' });
   private controller: AbortController | null = null;
@@ -97,7 +99,7 @@ export class Loader {
   private shown = false;
 
   constructor() {
-    this.element.append(this.bar, this.slow, this.slot);
+    this.element.append(this.bar, this.progress.element, this.slow, this.slot);
   }
 
   load<T>(fetcher: (signal: AbortSignal) => Promise<T>, render: (value: T) => Node, waiting: () => Node): void {
@@ -108,7 +110,10 @@ export class Loader {
     this.element.setAttribute('aria-busy', 'true');
     if (this.shown) this.bar.hidden = false;
     else fill(this.slot, waiting());
+    this.progress.start(controller.signal);
     this.timer = window.setTimeout(() => {
+      // Where it is known how far the server is, that says more.
+      if (this.progress.isKnown) return;
       fill(this.slow, h('span', {}, 'No answer for 30 seconds; the server may be reading a large capture.'), button('Ask again', again));
       this.slow.hidden = false;
     }, PATIENCE_MS);
@@ -137,6 +142,7 @@ export class Loader {
   private settle(): void {
     window.clearTimeout(this.timer);
     this.bar.hidden = true;
+    this.progress.stop();
     this.slow.hidden = true;
     this.element.removeAttribute('aria-busy');
   }

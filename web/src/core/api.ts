@@ -110,9 +110,22 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
+/** Addresses that were asked for and have not answered, by the signal that ends them. */
+const pending = new WeakMap<AbortSignal, Set<string>>();
+
+/** What is still awaited under a signal, the oldest first. */
+export function awaited(signal: AbortSignal): string[] {
+  return [...(pending.get(signal) ?? [])];
+}
+
 export function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const where = address(path, query);
   // no-cache revalidates by ETag; an unchanged answer comes out of the browser's cache.
-  return fetchJson<T>(address(path, query), { cache: 'no-cache', ...(signal === undefined ? {} : { signal }) });
+  if (signal === undefined) return fetchJson<T>(where, { cache: 'no-cache' });
+  const asked = pending.get(signal) ?? new Set<string>();
+  pending.set(signal, asked);
+  asked.add(where);
+  return fetchJson<T>(where, { cache: 'no-cache', signal }).finally(() => asked.delete(where));
 }
 
 /** Asks for a change. */

@@ -4,6 +4,7 @@ import { address, isAbort } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, duration, joined, plural, sentence } from '../core/format';
 import type { Page, PageContext } from '../core/page';
+import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
 import { prefixed, type Patch } from '../core/url_state';
 import { DetailPanel } from '../components/detail_panel';
@@ -230,7 +231,9 @@ class TraceViewerPage implements Page {
     const controller = new AbortController();
     this.completing = controller;
     this.finding.hidden = false;
-    fill(this.finding, 'finding steps and derived lines…');
+    const sofar = h('span', {});
+    fill(this.finding, 'finding steps and derived lines… ', sofar);
+    watchProgress(controller.signal, (progress) => { sofar.textContent = progress === null ? '' : progressText(progress); });
     server.tracks(controller.signal).then((trace) => {
       if (controller.signal.aborted) return;
       server.early = false;
