@@ -215,6 +215,13 @@ static enum tfp_status run_looks_init(struct run_looks *r, struct tfp_run_info *
 		return no_memory(err);
 	}
 	tfp_pool_for(info->pool, run->host_count, look_at_host, r);
+	/* That says nothing about the file. */
+	for (size_t i = 0; i < run->host_count; i++) {
+		if (r->errors[i].status != TFP_NO_MEMORY)
+			continue;
+		run_looks_release(r);
+		return no_memory(err);
+	}
 	return TFP_OK;
 }
 
@@ -307,8 +314,9 @@ void tfp_error_json(const struct tfp_error *err, struct tfp_buf *json)
 {
 	if (write_json(json_pack("{s:o}", "error", error_object(err)), json, NULL) != TFP_OK) {
 		tfp_buf_clear(json);
-		tfp_buf_printf(json, "{\"error\":{\"code\":\"%s\",\"message\":\"no memory to say more\"}}",
-			       tfp_status_name(err->status));
+		tfp_buf_printf(
+			json, "{\"error\":{\"code\":\"%s\",\"message\":\"no memory to say more\"}}",
+			tfp_status_name(err->status));
 	}
 }
 

@@ -1,11 +1,16 @@
 #include "tools/tool.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Most bytes of one answer. */
 #define MAX_ANSWER ((size_t)1 << 30)
+/* States of files that are tried before it is given up. */
+#define STATES_MAX 3
 
 const char *tfp_query_get(const struct tfp_query *query, const char *key)
 {
@@ -93,6 +98,45 @@ enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
 }
 
+/* Tells one state of the session's files from another. */
+static uint64_t state_of(const struct tfp_session *session)
+{
+	struct tfp_logdir *dir = tfp_capture_cache_dir(session->cache);
+	uint64_t h = 1;
+	for (size_t i = 0; i < session->host_count; i++) {
+		struct tfp_file_identity id = {0};
+		int fd;
+		if (tfp_logdir_open(dir, &session->hosts[i], &fd, &id, NULL) == TFP_OK)
+			close(fd);
+		const uint64_t numbers[] = {id.device, id.inode, id.bytes,
+					    (uint64_t)id.modified_ns};
+		h = tfp_hash_bytes(numbers, sizeof(numbers), h);
+	}
+	return h;
+}
+
+/* Tools take one part of an answer after the other, from summaries and captures, and a file
+ * that is replaced in between would give parts of two captures. */
+static enum tfp_status render_one_state(const struct tfp_tool *tool,
+					const struct tfp_session *session,
+					const struct tfp_query *query, struct tfp_answer *answer,
+					struct tfp_error *err)
+{
+	uint64_t before = state_of(session);
+	for (int attempts = 0; attempts < STATES_MAX; attempts++) {
+		enum tfp_status status = tool->render(session, query, answer, err);
+		uint64_t after = state_of(session);
+		if (status != TFP_OK || before == after)
+			return status;
+		before = after;
+		tfp_answer_release(answer);
+		tfp_answer_init(answer);
+	}
+	tfp_fail(err, TFP_IO, "files of run %s change while they are read", session->run->name);
+	tfp_error_set_hint(err, "try again when they are complete");
+	return TFP_IO;
+}
+
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
 				const struct tfp_query *query, struct tfp_answer *answer,
 				struct tfp_error *err)
@@ -103,7 +147,7 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
 				   session->hosts[0].host);
 		return TFP_BAD_QUERY;
 	}
-	return tool->render(session, query, answer, err);
+	return render_one_state(tool, session, query, answer, err);
 }
 
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)

@@ -89,7 +89,8 @@ struct tfp_tool {
 extern const struct tfp_tool *const tfp_tools[];
 extern const size_t tfp_tool_count;
 
-/* Renders, unless the session has more hosts than the tool shows at a time (TFP_BAD_QUERY). */
+/* Renders, unless the session has more hosts than the tool shows at a time (TFP_BAD_QUERY).
+ * An answer is of one state of the files; TFP_IO when they change again and again meanwhile. */
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
 				const struct tfp_query *query, struct tfp_answer *answer,
 				struct tfp_error *err) TFP_CHECK;

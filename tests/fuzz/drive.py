@@ -255,8 +255,8 @@ def make_seeds(args, folder):
         whole += list(captures_below(args.captures))
     for data in whole:
         number += 1
-        for target in ("fuzz_capture", "fuzz_tools"):
-            for name, mutant in mutate.seeds(data, room):
+        for name, mutant in mutate.seeds(data, room):
+            for target in ("fuzz_capture", "fuzz_tools"):
                 put(folder, target, "%d-%s" % (number, name), mutant)
         put(folder, "fuzz_unpack", "%d.gz" % number, b"\0" + gzip.compress(data[:room * 2]))
     return whole

@@ -78,7 +78,10 @@ def plausible(data, at, end):
     return kind in (0, 1, 5)
 
 
-def truncated(data):
+# A change is (name, begin, end, bytes in their place): whole mutants of large captures
+# would together take gigabytes.
+
+def truncations(data):
     """Cut at each boundary of a field and in each of their lengths and tags."""
     places = set()
     for begin, value, stop, length_at in fields(data, 0, len(data)):
@@ -86,10 +89,10 @@ def truncated(data):
         if length_at is not None:
             places.add(length_at)
     for place in sorted(p for p in places if 0 < p <= HEAD and p < len(data)):
-        yield "cut-%d" % place, data[:place]
+        yield "cut-%d" % place, place, len(data), b""
 
 
-def enlarged(data):
+def enlargements(data):
     """A length made larger than it is: by one, by much, beyond 32 bits, beyond all."""
     for _, value, stop, length_at in fields(data, 0, len(data)):
         if length_at is None:
@@ -97,8 +100,12 @@ def enlarged(data):
         size = stop - value
         for name, length in (("1", size + 1), ("twice", 2 * size + 64), ("31", 2**31 - 1),
                              ("32", 2**32 + size), ("63", 2**63 - 1), ("64", 2**64 - 1)):
-            yield ("length-%d-%s" % (length_at, name),
-                   data[:length_at] + encode(length) + data[value:])
+            yield "length-%d-%s" % (length_at, name), length_at, value, encode(length)
+
+
+def changed(data, change):
+    name, begin, end, new = change
+    return name, data[:begin] + new + data[end:]
 
 
 def flipped(data, count, rng):
@@ -115,21 +122,21 @@ def seeds(data, room):
     """Small ones, for a fuzzer that is led by coverage: the head alone and worse."""
     head = data[:room]
     yield "head", head
-    yield from truncated(head)
+    for change in truncations(head):
+        yield changed(head, change)
     yield from flipped(head, 8, random.Random(1))
-    for i, item in enumerate(enlarged(head)):
-        if i % 5 == 0:
-            yield item
+    for change in list(enlargements(head))[::5]:
+        yield changed(head, change)
 
 
 def mutants(data, seed):
     """Whole ones in an order that never ends, the most telling first."""
     yield "whole", data
-    systematic = list(truncated(data)) + list(enlarged(data))
+    systematic = list(truncations(data)) + list(enlargements(data))
     rng = random.Random(seed)
     rng.shuffle(systematic)
     flips = flipped(data, 1 << 30, rng)
-    for item in systematic:
-        yield item
+    for change in systematic:
+        yield changed(data, change)
         yield next(flips)
     yield from flips

@@ -15,7 +15,7 @@ import time
 import unittest
 import urllib.parse
 
-SERVER = CLI = SYNTH = PROFILER = None  # paths of the programs, set by run.py
+SERVER = CLI = SYNTH = PROFILER = FAULTY = None  # paths of the programs, set by run.py
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = "2026_01_15_10_00_00"
 
@@ -77,14 +77,14 @@ class Answer:
 class Server:
     """A running tfprof-server on a free port."""
 
-    def __init__(self, *args, port="0", env=None):
+    def __init__(self, *args, port="0", env=None, program=None, **process):
         self.errors = tempfile.TemporaryFile()
-        command = [SERVER]
+        command = [program or SERVER]
         if port is not None:
             command += ["--port", port]
         self.process = subprocess.Popen(
             command + list(args), stdout=subprocess.PIPE, stderr=self.errors,
-            env=dict(os.environ, **(env or {})),
+            env=dict(os.environ, **(env or {})), **process,
         )
         self.line = self.process.stdout.readline().decode(errors="replace")
         if not self.line:
