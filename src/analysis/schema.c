@@ -34,6 +34,15 @@ bool tfp_schema_has(const struct tfp_schema *schema, size_t name)
 	return memchr(schema->wanted, (int)(name + 1), schema->plane->stat_meta_count) != NULL;
 }
 
+bool tfp_schema_has_any(const struct tfp_schema *schema)
+{
+	for (size_t i = 0; i < schema->plane->stat_meta_count; i++) {
+		if (schema->wanted[i])
+			return true;
+	}
+	return false;
+}
+
 bool tfp_line_is_derived(const struct tfp_line *line)
 {
 	int32_t id = (int32_t)(uint32_t)(uint64_t)line->id;

@@ -24,6 +24,8 @@ enum tfp_status tfp_schema_init(struct tfp_schema *schema, const struct tfp_plan
 void tfp_schema_release(struct tfp_schema *schema);
 /* Whether the plane knows a stat of that place in the list at all. */
 bool tfp_schema_has(const struct tfp_schema *schema, size_t name);
+/* Whether it knows any of them. */
+bool tfp_schema_has_any(const struct tfp_schema *schema);
 
 /* Place of the stat in the list of names, or -1. */
 static inline int tfp_schema_of(const struct tfp_schema *schema, const struct tfp_stat *stat)

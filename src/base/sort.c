@@ -35,3 +35,41 @@ uint32_t *tfp_sort_indexes(size_t count,
 	tfp_free(left);
 	return order;
 }
+
+bool tfp_sort_pairs(struct tfp_pair *pairs, size_t count)
+{
+	enum { BITS = 11, DIGITS = 1 << BITS };
+	uint64_t differ = 0;
+	bool sorted = true;
+	for (size_t i = 1; i < count; i++) {
+		differ |= pairs[i].key ^ pairs[0].key;
+		sorted &= pairs[i - 1].key <= pairs[i].key;
+	}
+	if (sorted)
+		return true;
+	struct tfp_pair *spare = tfp_reallocarray(NULL, count, sizeof(*spare));
+	if (!spare)
+		return false;
+	struct tfp_pair *in = pairs, *out = spare;
+	for (unsigned shift = 0; shift < 64; shift += BITS) {
+		size_t next[DIGITS] = {0}, sum = 0;
+		if ((differ >> shift & (DIGITS - 1)) == 0)
+			continue;
+		for (size_t i = 0; i < count; i++)
+			next[in[i].key >> shift & (DIGITS - 1)]++;
+		for (unsigned d = 0; d < DIGITS; d++) {
+			size_t here = next[d];
+			next[d] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < count; i++)
+			out[next[in[i].key >> shift & (DIGITS - 1)]++] = in[i];
+		struct tfp_pair *swap = in;
+		in = out;
+		out = swap;
+	}
+	if (in != pairs)
+		memcpy(pairs, in, count * sizeof(*pairs));
+	tfp_free(spare);
+	return true;
+}

@@ -14,4 +14,12 @@ uint32_t *tfp_sort_indexes(size_t count,
 			   bool (*before)(const void *context, uint32_t a, uint32_t b),
 			   const void *context);
 
+struct tfp_pair {
+	uint64_t key, value;
+};
+
+/* Sorts by key; pairs of one key stay in their order. The time grows with count, and with
+ * how many bits of the keys differ. false without memory: nothing is moved then. */
+bool tfp_sort_pairs(struct tfp_pair *pairs, size_t count);
+
 #endif

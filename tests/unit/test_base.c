@@ -241,6 +241,56 @@ static void test_sort_is_stable(void **state)
 	tfp_alloc_fail_at(0);
 }
 
+static void check_pairs(struct tfp_pair *pairs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		pairs[i].value = i;
+	struct tfp_pair *before = malloc(n * sizeof(*before) + 1);
+	assert_non_null(before);
+	memcpy(before, pairs, n * sizeof(*before));
+	assert_true(tfp_sort_pairs(pairs, n));
+	unsigned char *seen = calloc(n + 1, 1);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(pairs[i].value < n);
+		assert_false(seen[pairs[i].value]);
+		seen[pairs[i].value] = 1;
+		assert_true(pairs[i].key == before[pairs[i].value].key);
+		if (i == 0)
+			continue;
+		assert_true(pairs[i - 1].key <= pairs[i].key);
+		if (pairs[i - 1].key == pairs[i].key)
+			assert_true(pairs[i - 1].value < pairs[i].value);
+	}
+	free(seen);
+	free(before);
+}
+
+static void test_sort_of_pairs(void **state)
+{
+	struct tfp_pair pairs[3000] = {{0, 0}};
+	uint64_t random = 1;
+	(void)state;
+	check_pairs(pairs, 0);
+	check_pairs(pairs, 1);
+	/* Few keys, many keys, keys that differ only at the top. */
+	for (unsigned shift = 0; shift < 64; shift++) {
+		for (size_t i = 0; i < COUNT(pairs); i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			pairs[i].key = shift % 2 ? random >> shift : random << shift;
+		}
+		check_pairs(pairs, shift * 47);
+	}
+	check_pairs(pairs, COUNT(pairs));
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		pairs[i].key = COUNT(pairs) - i / 3;
+	check_pairs(pairs, COUNT(pairs));
+	struct tfp_pair swapped[2] = {{2, 0}, {1, 0}};
+	tfp_alloc_fail_at(1);
+	assert_false(tfp_sort_pairs(swapped, 2));
+	tfp_alloc_fail_at(0);
+	assert_int_equal(swapped[0].key, 2);
+}
+
 static void test_hash_sees_every_byte(void **state)
 {
 	unsigned char bytes[40] = {0};
@@ -416,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_alloc_counts_and_fails),
 		cmocka_unit_test(test_str_map_finds_what_was_added),
 		cmocka_unit_test(test_sort_is_stable),
+		cmocka_unit_test(test_sort_of_pairs),
 		cmocka_unit_test(test_hash_sees_every_byte),
 		cmocka_unit_test(test_error_text),
 		cmocka_unit_test(test_long_error_is_cut),

@@ -1,6 +1,7 @@
 #include "testing.h"
 
 #include "analysis/schema.h"
+#include "wire/pb_writer.h"
 
 static void test_stats_by_place_in_the_list(void **state)
 {
@@ -100,6 +101,119 @@ static void test_only_wanted_stats(void **state)
 	close_built(&o);
 }
 
+static uint64_t random_state = 1;
+
+static uint64_t random_below(uint64_t limit)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+	return (random_state >> 33) % limit;
+}
+
+/* Numbers of every length, negative ones too. */
+static uint64_t random_number(void)
+{
+	uint64_t number = random_below(1u << 31) << 31 | random_below(1u << 31);
+	return random_below(4) == 0 ? -number : number >> random_below(62);
+}
+
+static void put_random_stat(struct tfp_buf *b)
+{
+	static const int64_t ids[] = {0, 1, 5, 127, 128, 300, 16383, 16384, 70000, -1};
+	char text[300] = "text";
+	size_t stat = tfp_pb_begin(b, 4);
+	if (random_below(20))
+		tfp_pb_put_int(b, 1, ids[random_below(COUNT(ids))]);
+	switch (random_below(9)) {
+	case 0:
+		tfp_pb_put_double(b, 2, 0.5);
+		break;
+	case 1:
+		tfp_pb_put_uint(b, 3, random_number());
+		break;
+	case 2:
+	case 3:
+		tfp_pb_put_uint(b, 4, random_number());
+		break;
+	case 4:
+		tfp_pb_put_uint(b, 7, random_number());
+		break;
+	case 5:
+		tfp_pb_put_bytes(b, 5, text, random_below(sizeof(text)));
+		break;
+	case 6:
+		tfp_pb_put_bytes(b, 6, text, random_below(4));
+		break;
+	case 7:
+		tfp_pb_put_uint(b, 3, random_number());
+		tfp_pb_put_uint(b, 4, random_number()); /* the last value counts */
+		break;
+	default:
+		break; /* no value */
+	}
+	if (random_below(30) == 0)
+		tfp_pb_put_uint(b, 900, 1); /* a field of tomorrow */
+	tfp_pb_end(b, stat);
+}
+
+static void put_random_event(struct tfp_buf *b)
+{
+	tfp_pb_put_uint(b, 1, random_below(1000));
+	tfp_pb_put_uint(b, 2, random_number());
+	tfp_pb_put_uint(b, 3, random_number());
+	for (uint64_t n = random_below(6); n > 0; n--) {
+		if (random_below(20) == 0)
+			tfp_pb_put_double(b, 9, 1.0);
+		if (random_below(20) == 0)
+			tfp_pb_put_uint(b, 17, 3);
+		put_random_stat(b);
+	}
+}
+
+/* What is passed over must be what decoding all would have left out. */
+static void test_wanted_are_those_of_all(void **state)
+{
+	static const int64_t keys[] = {1, 5, 127, 128, 300, 16383, 16384};
+	static const uint32_t indexes[] = {1, 2, 3, 4, 5, 6, 7};
+	static const uint8_t table[] = {0, 0, 3, 1, 2, 0, 7, 9};
+	const struct tfp_plane plane = {.stat_meta_ids = {keys, indexes, COUNT(keys), false}};
+	size_t found = 0;
+	(void)state;
+	for (unsigned round = 0; round < 20000; round++) {
+		struct tfp_buf b;
+		struct tfp_stat all, wanted;
+		tfp_buf_init(&b, 1 << 20);
+		put_random_event(&b);
+		/* Also cut anywhere. */
+		size_t size = round % 3 ? b.size : random_below(b.size + 1);
+		/* So that the sanitizer sees every byte beyond. */
+		uint8_t *bytes = malloc(size + 1);
+		assert_non_null(bytes);
+		memcpy(bytes, b.data, size);
+		uint8_t *data = realloc(bytes, size ? size : 1);
+		struct tfp_stat_iter it = {tfp_pb_cursor(data, size), 4};
+		struct tfp_stat_iter few = it;
+		while (tfp_stat_next(&it, &all)) {
+			int which = table[tfp_id_map_find(&plane.stat_meta_ids, all.metadata_id)];
+			if (!which)
+				continue;
+			assert_int_equal(
+				tfp_stat_next_of(&few, &plane.stat_meta_ids, table, &wanted),
+				which);
+			assert_int_equal(wanted.kind, all.kind);
+			assert_int_equal(wanted.metadata_id, all.metadata_id);
+			if (all.kind == TFP_STAT_STR || all.kind == TFP_STAT_BYTES)
+				assert_ptr_equal(wanted.text.data, all.text.data);
+			else if (all.kind != TFP_STAT_NONE)
+				assert_true(wanted.uint_value == all.uint_value);
+			found++;
+		}
+		assert_int_equal(tfp_stat_next_of(&few, &plane.stat_meta_ids, table, &wanted), 0);
+		free(data);
+		tfp_buf_release(&b);
+	}
+	assert_true(found > 10000);
+}
+
 static void test_plane_kinds(void **state)
 {
 	static const struct {
@@ -183,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stats_by_place_in_the_list),
 		cmocka_unit_test(test_only_wanted_stats),
+		cmocka_unit_test(test_wanted_are_those_of_all),
 		cmocka_unit_test(test_plane_kinds),
 		cmocka_unit_test(test_derived_lines),
 		cmocka_unit_test(test_grouped),
