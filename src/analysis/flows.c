@@ -1,5 +1,6 @@
 #include "analysis/flows.h"
 
+#include "analysis/runtime_events.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -8,20 +9,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* context_types.h */
-enum {
-	CONTEXT_LEGACY = 1,
-	CONTEXT_GPU_LAUNCH = 9,
-	CONTEXT_TPU_STREAM = 11,
-	CONTEXT_TPU_LAUNCH = 12,
-	CONTEXT_COUNT = 18
-};
-
 /* Ids that we make are kept to 52 bits: JSON's readers have doubles. */
 #define ID_BITS 52
-
-/* Of the run ids of host events only these bits are the device's. */
-#define RUN_ID_MASK ((1 << 27) - 1)
 
 enum {
 	FLOW,
@@ -58,17 +47,6 @@ static const char *const stat_names[WANTED] = {
 	[CORE_TYPE] = "core_type",
 };
 
-/* Events whose names stand for an end of a flow (preprocess.md B3). */
-enum type {
-	OTHER,
-	EXECUTOR_PROCESS,
-	TPU_EXECUTE_OP,
-	ENQUEUE_REQUEST,
-	RUN_REQUEST,
-	ENQUEUE_PROGRAM,
-	COMPLETE_CALLBACKS,
-};
-
 struct facts {
 	uint32_t present; /* bits */
 	uint64_t number[WANTED];
@@ -78,7 +56,7 @@ struct line_task {
 	const struct tfp_plane *plane;
 	const struct tfp_line *line;
 	const struct tfp_schema *schema;
-	const uint8_t *types; /* by event metadata */
+	const uint8_t *types; /* enum tfp_runtime_event, by event metadata */
 	uint32_t plane_index, line_index;
 	bool is_host, is_modules; /* a line of XLA modules of a TensorCore */
 	uint64_t ordinal;         /* of the TensorCore */
@@ -91,37 +69,6 @@ struct work {
 	size_t line_count;
 	atomic_bool no_memory;
 };
-
-static enum type type_of(struct tfp_str name)
-{
-	static const struct {
-		const char *name;
-		enum type type;
-	} known[] = {
-		{"ExecutorState::Process", EXECUTOR_PROCESS},
-		{"TpuExecuteOp", TPU_EXECUTE_OP},
-		{"EnqueueRequestLocked", ENQUEUE_REQUEST},
-		{"RunProgramRequest", RUN_REQUEST},
-		{"HostCallbackRequest", RUN_REQUEST},
-		{"TransferH2DRequest", RUN_REQUEST},
-		{"TransferPreprocessedH2DRequest", RUN_REQUEST},
-		{"TransferD2HRequest", RUN_REQUEST},
-		{"OnDeviceSendRequest", RUN_REQUEST},
-		{"OnDeviceRecvRequest", RUN_REQUEST},
-		{"OnDeviceSendRecvLocalRequest", RUN_REQUEST},
-		{"CustomWait", RUN_REQUEST},
-		{"OnDeviceSendRequestMulti", RUN_REQUEST},
-		{"OnDeviceRecvRequestMulti", RUN_REQUEST},
-		{"PjrtAsyncWait", RUN_REQUEST},
-		{"DoEnqueueProgram", ENQUEUE_PROGRAM},
-		{"CompleteCallbacks", COMPLETE_CALLBACKS},
-	};
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (tfp_str_equal(name, known[i].name))
-			return known[i].type;
-	}
-	return OTHER;
-}
 
 static bool has(const struct facts *f, int stat)
 {
@@ -149,7 +96,7 @@ static bool add(struct line_task *t, size_t event, uint64_t id, unsigned categor
 		.plane = t->plane_index,
 		.line = t->line_index,
 		.event = (uint32_t)event,
-		.category = (uint8_t)(category < CONTEXT_COUNT ? category : 0),
+		.category = (uint8_t)(category < TFP_CONTEXT_COUNT ? category : 0),
 		.direction = (uint8_t)direction,
 	};
 	return true;
@@ -158,7 +105,7 @@ static bool add(struct line_task *t, size_t event, uint64_t id, unsigned categor
 static bool add_context(struct line_task *t, size_t event, uint64_t type, uint64_t id,
 			enum tfp_flow_direction direction)
 {
-	unsigned category = type < CONTEXT_COUNT ? (unsigned)type : 0;
+	unsigned category = type < TFP_CONTEXT_COUNT ? (unsigned)type : 0;
 	return add(t, event, hash_numbers(category, &id, 1), category, direction);
 }
 
@@ -169,50 +116,64 @@ static bool add_packed(struct line_task *t, size_t event, uint64_t value)
 		   (enum tfp_flow_direction)(value & 3));
 }
 
-static uint64_t launch_id(const struct facts *f, uint64_t ordinal, uint64_t run_id)
+static bool add_step(struct line_task *t, size_t event, const struct facts *f,
+		     enum tfp_flow_direction direction)
+{
+	const uint64_t key[] = {f->number[STEP_ID], f->number[ITER_NUM]};
+	return add(t, event, hash_numbers(TFP_CONTEXT_LEGACY, key, 2), TFP_CONTEXT_LEGACY,
+		   direction);
+}
+
+static bool add_request(struct line_task *t, size_t event, const struct facts *f,
+			enum tfp_flow_direction direction)
+{
+	const uint64_t key[] = {f->number[REQUEST_ID], f->number[QUEUE_ADDR]};
+	return add(t, event, hash_numbers(TFP_CONTEXT_TPU_STREAM, key, 2), TFP_CONTEXT_TPU_STREAM,
+		   direction);
+}
+
+static bool add_launch(struct line_task *t, size_t event, const struct facts *f, uint64_t ordinal,
+		       uint64_t run_id, enum tfp_flow_direction direction)
 {
 	const uint64_t key[] = {ordinal, f->number[QUEUE_ID], run_id,
 				has(f, CORE_TYPE) ? f->number[CORE_TYPE] : 0};
-	return hash_numbers(CONTEXT_TPU_LAUNCH, key, 4);
+	return add(t, event, hash_numbers(TFP_CONTEXT_TPU_LAUNCH, key, 4), TFP_CONTEXT_TPU_LAUNCH,
+		   direction);
 }
 
 /* Ends that names and older stats stand for; *known when the event is one of
  * them, and the file's own context ids do not count. */
-static bool add_by_type(struct line_task *t, size_t i, enum type type, const struct facts *f,
-			bool *known)
+static bool add_by_type(struct line_task *t, size_t i, enum tfp_runtime_event type,
+			const struct facts *f, bool *known)
 {
-	const uint64_t step[] = {f->number[STEP_ID], f->number[ITER_NUM]};
-	const uint64_t request[] = {f->number[REQUEST_ID], f->number[QUEUE_ADDR]};
 	const bool launches = has(f, QUEUE_ID) && has(f, RUN_ID);
 	*known = true;
 	switch (type) {
-	case EXECUTOR_PROCESS:
-	case TPU_EXECUTE_OP:
+	case TFP_EVENT_EXECUTOR_PROCESS:
+	case TFP_EVENT_TPU_EXECUTE_OP:
 		/* Executors of all programs have these stats; only with a TPU do they
 		 * lead anywhere, and their context ids stay. */
 		*known = false;
 		return !has(f, STEP_ID) || !has(f, ITER_NUM) ||
-		       add(t, i, hash_numbers(CONTEXT_LEGACY, step, 2), CONTEXT_LEGACY,
-			   type == EXECUTOR_PROCESS ? TFP_FLOW_OUT : TFP_FLOW_IN);
-	case ENQUEUE_REQUEST:
-	case RUN_REQUEST:
+		       add_step(t, i, f,
+				type == TFP_EVENT_EXECUTOR_PROCESS ? TFP_FLOW_OUT : TFP_FLOW_IN);
+	case TFP_EVENT_ENQUEUE_REQUEST:
+	case TFP_EVENT_DEQUEUE_REQUEST:
 		if (!has(f, REQUEST_ID) || !has(f, QUEUE_ADDR))
 			break;
-		return add(t, i, hash_numbers(CONTEXT_TPU_STREAM, request, 2), CONTEXT_TPU_STREAM,
-			   type == ENQUEUE_REQUEST ? TFP_FLOW_OUT : TFP_FLOW_IN);
-	case ENQUEUE_PROGRAM:
-	case COMPLETE_CALLBACKS:
+		return add_request(t, i, f,
+				   type == TFP_EVENT_ENQUEUE_REQUEST ? TFP_FLOW_OUT : TFP_FLOW_IN);
+	case TFP_EVENT_ENQUEUE_PROGRAM:
+	case TFP_EVENT_COMPLETE_PROGRAM:
 		if (!launches || !has(f, DEVICE_ORDINAL))
 			break;
-		return add(t, i,
-			   launch_id(f, f->number[DEVICE_ORDINAL], f->number[RUN_ID] & RUN_ID_MASK),
-			   CONTEXT_TPU_LAUNCH,
-			   type == ENQUEUE_PROGRAM ? TFP_FLOW_OUT : TFP_FLOW_IN);
-	case OTHER:
+		return add_launch(t, i, f, f->number[DEVICE_ORDINAL],
+				  f->number[RUN_ID] & TFP_RUN_ID_MASK,
+				  type == TFP_EVENT_ENQUEUE_PROGRAM ? TFP_FLOW_OUT : TFP_FLOW_IN);
+	default:
 		if (!t->is_modules || !launches)
 			break;
-		return add(t, i, launch_id(f, t->ordinal, f->number[RUN_ID]), CONTEXT_TPU_LAUNCH,
-			   TFP_FLOW_IN);
+		return add_launch(t, i, f, t->ordinal, f->number[RUN_ID], TFP_FLOW_IN);
 	}
 	*known = false;
 	return true;
@@ -222,12 +183,13 @@ static bool read_event(struct line_task *t, size_t i)
 {
 	struct tfp_stat_iter it = tfp_event_stats(t->line, i);
 	struct tfp_stat stat;
-	struct facts f = {0};
+	struct facts f;
 	bool ok = true, packed = false, known;
-	while (tfp_stat_next(&it, &stat)) {
-		int which = tfp_schema_of(t->schema, &stat);
+	int which;
+	f.present = 0;
+	while ((which = tfp_schema_next(t->schema, &it, &stat)) >= 0) {
 		int64_t number;
-		if (which < 0 || !tfp_stat_int(&stat, &number))
+		if (!tfp_stat_int(&stat, &number))
 			continue;
 		f.present |= 1u << which;
 		f.number[which] = (uint64_t)number;
@@ -238,10 +200,11 @@ static bool read_event(struct line_task *t, size_t i)
 	}
 	if (packed || f.present == 0)
 		return ok;
-	ok = add_by_type(t, i, (enum type)t->types[tfp_event_meta_index(t->line, i)], &f, &known);
+	ok = add_by_type(t, i, (enum tfp_runtime_event)t->types[tfp_event_meta_index(t->line, i)],
+			 &f, &known);
 	if (ok && has(&f, CORRELATION_ID))
-		ok = add(t, i, hash_numbers(CONTEXT_GPU_LAUNCH, &f.number[CORRELATION_ID], 1),
-			 CONTEXT_GPU_LAUNCH, t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);
+		ok = add(t, i, hash_numbers(TFP_CONTEXT_GPU_LAUNCH, &f.number[CORRELATION_ID], 1),
+			 TFP_CONTEXT_GPU_LAUNCH, t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);
 	if (ok && !known && has(&f, PRODUCER_TYPE) && has(&f, PRODUCER_ID))
 		ok = add_context(t, i, f.number[PRODUCER_TYPE], f.number[PRODUCER_ID],
 				 TFP_FLOW_OUT);
@@ -264,9 +227,17 @@ static void read_line(void *context, size_t index)
 
 /* ---- putting them together ---- */
 
-struct sorting {
+/* Ends are dealt out by the highest bits of their ids into parts of about so many, which
+ * fit the processor's cache and are sorted in parallel. */
+#define PART_BITS     11
+#define PART_BITS_MAX 14u
+
+struct ordering {
 	const struct tfp_capture *capture;
-	const struct tfp_flow_end *ends;
+	struct tfp_flows *flows;
+	size_t *part_at; /* by part, and where the last one ends */
+	uint32_t *place; /* by end: UINT32_MAX where it leads nowhere */
+	atomic_bool no_memory;
 };
 
 static unsigned direction_rank(uint8_t direction)
@@ -276,40 +247,120 @@ static unsigned direction_rank(uint8_t direction)
 	return rank[direction & 3];
 }
 
-static bool end_before(const void *context, uint32_t a, uint32_t b)
+/* Of two ends of one flow. */
+static bool end_before(const struct ordering *o, uint32_t a, uint32_t b)
 {
-	const struct sorting *s = context;
-	const struct tfp_flow_end *x = &s->ends[a], *y = &s->ends[b];
-	if (x->id != y->id)
-		return x->id < y->id;
+	const struct tfp_flow_end *x = &o->flows->ends[a], *y = &o->flows->ends[b];
 	unsigned p = direction_rank(x->direction), q = direction_rank(y->direction);
 	if (p != q)
 		return p < q;
-	const struct tfp_plane *planes = s->capture->planes;
+	const struct tfp_plane *planes = o->capture->planes;
 	return tfp_event_start_ps(&planes[x->plane].lines[x->line], x->event) <
 	       tfp_event_start_ps(&planes[y->plane].lines[y->line], y->event);
 }
 
-/* Leaves out flows that lead nowhere: whose ends are one, or all go the same way. */
-static bool drop_lonely(struct tfp_flows *flows)
+struct run {
+	const struct ordering *ordering;
+	const struct tfp_pair *pairs;
+};
+
+static bool pair_before(const void *context, uint32_t a, uint32_t b)
 {
-	uint32_t *place = tfp_reallocarray(NULL, flows->count, sizeof(*place));
-	size_t kept = 0, n = 0;
-	if (!place)
-		return false;
-	for (size_t i = 0; i < flows->count;) {
-		size_t end = i;
-		bool in = false, out = false;
-		uint64_t id = flows->ends[flows->by_id[i]].id;
-		for (; end < flows->count && flows->ends[flows->by_id[end]].id == id; end++) {
-			uint8_t direction = flows->ends[flows->by_id[end]].direction;
-			in |= direction == TFP_FLOW_IN || direction == TFP_FLOW_BOTH;
-			out |= direction == TFP_FLOW_OUT || direction == TFP_FLOW_BOTH;
-		}
-		bool leads = in && out && end - i > 1;
-		for (; i < end; i++)
-			place[flows->by_id[i]] = leads ? 0 : UINT32_MAX;
+	const struct run *r = context;
+	return end_before(r->ordering, (uint32_t)r->pairs[a].value, (uint32_t)r->pairs[b].value);
+}
+
+/* The ends of one flow into order. */
+static bool put_run(const struct ordering *o, const struct tfp_pair *pairs, size_t count,
+		    uint32_t *out)
+{
+	const struct run run = {o, pairs};
+	if (count == 1) {
+		out[0] = (uint32_t)pairs[0].value;
+		return true;
 	}
+	if (count == 2) {
+		bool swapped = pair_before(&run, 1, 0);
+		out[0] = (uint32_t)pairs[swapped].value;
+		out[1] = (uint32_t)pairs[!swapped].value;
+		return true;
+	}
+	uint32_t *order = tfp_sort_indexes(count, pair_before, &run);
+	for (size_t i = 0; order && i < count; i++)
+		out[i] = (uint32_t)pairs[order[i]].value;
+	tfp_free(order);
+	return order != NULL;
+}
+
+/* A flow leads nowhere whose ends are one, or all go the same way. */
+static bool leads(const struct tfp_flows *flows, const struct tfp_pair *pairs, size_t count)
+{
+	bool in = false, out = false;
+	for (size_t i = 0; count > 1 && i < count; i++) {
+		uint8_t direction = flows->ends[pairs[i].value].direction;
+		in |= direction == TFP_FLOW_IN || direction == TFP_FLOW_BOTH;
+		out |= direction == TFP_FLOW_OUT || direction == TFP_FLOW_BOTH;
+	}
+	return in && out;
+}
+
+static void sort_part(void *context, size_t part)
+{
+	struct ordering *o = context;
+	uint32_t *order = o->flows->by_id + o->part_at[part];
+	size_t count = o->part_at[part + 1] - o->part_at[part];
+	struct tfp_pair *pairs = tfp_reallocarray(NULL, count, sizeof(*pairs));
+	for (size_t i = 0; pairs && i < count; i++)
+		pairs[i] = (struct tfp_pair){o->flows->ends[order[i]].id, order[i]};
+	bool ok = pairs && tfp_sort_pairs(pairs, count);
+	for (size_t i = 0; ok && i < count;) {
+		size_t end = i + 1;
+		while (end < count && pairs[end].key == pairs[i].key)
+			end++;
+		ok = put_run(o, pairs + i, end - i, order + i);
+		uint32_t place = leads(o->flows, pairs + i, end - i) ? 0 : UINT32_MAX;
+		for (; i < end; i++)
+			o->place[pairs[i].value] = place;
+	}
+	tfp_free(pairs);
+	if (!ok)
+		atomic_store(&o->no_memory, true);
+}
+
+/* Orders ends by id, and notes which lead somewhere. */
+static bool order_ends(struct ordering *o, struct tfp_pool *pool)
+{
+	struct tfp_flows *flows = o->flows;
+	unsigned bits = 0, shift = 0;
+	uint64_t most = 0;
+	for (size_t i = 0; i < flows->count; i++)
+		most = flows->ends[i].id > most ? flows->ends[i].id : most;
+	while (bits < PART_BITS_MAX && flows->count >> (bits + PART_BITS))
+		bits++;
+	while (most >> shift >> bits)
+		shift++;
+	size_t parts = (size_t)1 << bits;
+	size_t *next = tfp_calloc(parts + 2, sizeof(*next));
+	if (!next)
+		return false;
+	/* While dealing, next[p + 1] is the next place of part p; then it is where the part
+	 * after it begins. */
+	for (size_t i = 0; i < flows->count; i++)
+		next[(flows->ends[i].id >> shift) + 2]++;
+	for (size_t p = 0; p < parts; p++)
+		next[p + 2] += next[p + 1];
+	for (size_t i = 0; i < flows->count; i++)
+		flows->by_id[next[(flows->ends[i].id >> shift) + 1]++] = (uint32_t)i;
+	o->part_at = next;
+	tfp_pool_for(pool, parts, sort_part, o);
+	tfp_free(next);
+	return !atomic_load(&o->no_memory);
+}
+
+/* Leaves out flows that lead nowhere. */
+static void drop_lonely(struct tfp_flows *flows, uint32_t *place)
+{
+	size_t kept = 0, n = 0;
 	for (size_t i = 0; i < flows->count; i++) {
 		if (place[i] == UINT32_MAX)
 			continue;
@@ -320,12 +371,16 @@ static bool drop_lonely(struct tfp_flows *flows)
 		if (place[flows->by_id[i]] != UINT32_MAX)
 			flows->by_id[n++] = place[flows->by_id[i]];
 	}
-	tfp_free(place);
 	flows->count = kept;
-	return true;
+	/* What was left out is often half of it. */
+	void *ends = tfp_reallocarray(flows->ends, kept, sizeof(*flows->ends));
+	void *by_id = tfp_reallocarray(flows->by_id, kept, sizeof(*flows->by_id));
+	flows->ends = ends ? ends : flows->ends;
+	flows->by_id = by_id ? by_id : flows->by_id;
 }
 
-static bool join(const struct tfp_capture *capture, struct work *work, struct tfp_flows *flows)
+static bool join(const struct tfp_capture *capture, struct tfp_pool *pool, struct work *work,
+		 struct tfp_flows *flows)
 {
 	size_t count = 0, n = 0;
 	for (size_t i = 0; i < work->line_count; i++)
@@ -343,10 +398,15 @@ static bool join(const struct tfp_capture *capture, struct work *work, struct tf
 		tfp_free(t->ends);
 		t->ends = NULL;
 	}
-	struct sorting sorting = {capture, flows->ends};
+	struct ordering o = {.capture = capture, .flows = flows};
 	flows->count = count;
-	flows->by_id = tfp_sort_indexes(count, end_before, &sorting);
-	return flows->by_id && drop_lonely(flows);
+	flows->by_id = tfp_reallocarray(NULL, count, sizeof(*flows->by_id));
+	o.place = tfp_reallocarray(NULL, count, sizeof(*o.place));
+	bool ok = flows->by_id && o.place && order_ends(&o, pool);
+	if (ok)
+		drop_lonely(flows, o.place);
+	tfp_free(o.place);
+	return ok;
 }
 
 static uint64_t ordinal_of(struct tfp_str name)
@@ -367,11 +427,11 @@ static enum tfp_status prepare(const struct tfp_capture *capture, struct work *w
 			tfp_schema_init(&schemas[p], plane, stat_names, WANTED, err);
 		if (status != TFP_OK)
 			return status;
-		types[p] = tfp_calloc(plane->event_meta_count, 1);
+		types[p] = tfp_runtime_events_of(plane);
 		if (!types[p])
 			return tfp_fail(err, TFP_NO_MEMORY, "no memory for flows");
-		for (size_t m = 0; m < plane->event_meta_count; m++)
-			types[p][m] = (uint8_t)type_of(plane->event_metas[m].name);
+		if (!tfp_schema_has_any(&schemas[p]))
+			continue;
 		for (size_t l = 0; l < plane->line_count; l++) {
 			const struct tfp_line *line = &plane->lines[l];
 			if (tfp_line_is_derived(line))
@@ -413,7 +473,7 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		status = prepare(capture, &work, schemas, types, err);
 	if (status == TFP_OK) {
 		tfp_pool_for(pool, work.line_count, read_line, &work);
-		if (atomic_load(&work.no_memory) || !join(capture, &work, flows))
+		if (atomic_load(&work.no_memory) || !join(capture, pool, &work, flows))
 			status = TFP_NO_MEMORY;
 	}
 	for (size_t i = 0; work.lines && i < work.line_count; i++)
@@ -502,7 +562,7 @@ const uint32_t *tfp_flows_of_id(const struct tfp_flows *flows, uint64_t id, size
 
 const char *tfp_flow_category_name(unsigned category)
 {
-	static const char *const names[CONTEXT_COUNT] = {
+	static const char *const names[TFP_CONTEXT_COUNT] = {
 		"",
 		"",
 		"tf_exec",
@@ -522,5 +582,5 @@ const char *tfp_flow_category_name(unsigned category)
 		"jax_serving",
 		"sparsecore_offload",
 	};
-	return category < CONTEXT_COUNT ? names[category] : "";
+	return category < TFP_CONTEXT_COUNT ? names[category] : "";
 }
