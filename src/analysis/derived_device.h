@@ -32,6 +32,7 @@ struct tfp_derived_source {
 	size_t plane_index;
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
+	const struct tfp_derived_launches *launches;
 	size_t device_index; /* among the planes of GPUs, in the file's order */
 };
 
@@ -52,13 +53,20 @@ struct tfp_derived_ref {
 	uint32_t line, event;
 };
 
-/* All events of the plane's lines, derived ones on request, by begin, then by duration
- * (shorter first: GetSortedEvents). Freed with tfp_free; NULL without memory. */
-struct tfp_derived_ref *tfp_derived_sorted(const struct tfp_plane *plane, bool with_derived,
+/* All events of one line (only), or of all lines of the plane, derived ones on request, by
+ * begin, then by duration (shorter first: GetSortedEvents). Freed with tfp_free; NULL without
+ * memory. */
+struct tfp_derived_ref *tfp_derived_sorted(const struct tfp_plane *plane,
+					   const struct tfp_line *only, bool with_derived,
 					   size_t *count);
 
-/* A framework op's event, and the scopes in its name above it (ProcessTfOpEvent). */
-void tfp_derive_framework_op(struct tfp_derived_line *scopes, struct tfp_derived_line *ops,
-			     struct tfp_str fullname, struct tfp_derived_span span, int32_t group);
+static inline struct tfp_derived_span tfp_derived_span_of(const struct tfp_line *line, size_t i)
+{
+	struct tfp_derived_span span;
+	span.begin_ps = tfp_event_start_ps(line, i);
+	if (__builtin_add_overflow(span.begin_ps, tfp_event_duration_ps(line, i), &span.end_ps))
+		span.end_ps = INT64_MAX;
+	return span;
+}
 
 #endif

@@ -1,6 +1,7 @@
 #include "analysis/derived_lines.h"
 
 #include "analysis/derived_device.h"
+#include "analysis/derived_launches.h"
 #include "analysis/derived_plane.h"
 #include "analysis/groups.h"
 #include "analysis/hlo_modules.h"
@@ -139,6 +140,8 @@ static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *
 {
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
+	struct tfp_derived_launches launches = {0};
+	size_t gpus = 0;
 	struct plane_task *tasks = tfp_calloc(capture->plane_count, sizeof(*tasks));
 	if (!tasks)
 		return no_memory(err);
@@ -146,16 +149,18 @@ static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *
 	if (status == TFP_OK)
 		status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status == TFP_OK) {
-		size_t gpus = 0;
 		for (size_t p = 0; p < capture->plane_count; p++) {
 			struct tfp_derived_source *s = &tasks[p].source;
-			*s = (struct tfp_derived_source){
-				capture, &capture->planes[p], p, groups, modules, 0};
+			*s = (struct tfp_derived_source){capture, &capture->planes[p], p, groups,
+							 modules, &launches,           0};
 			if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU)
 				s->device_index = gpus++;
 		}
-		tfp_pool_for(pool, capture->plane_count, derive_plane, tasks);
+		status = tfp_derived_launches_get(capture, groups, gpus, pool, &launches, err);
 	}
+	if (status == TFP_OK)
+		tfp_pool_for(pool, capture->plane_count, derive_plane, tasks);
+	tfp_free(launches.list);
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		struct plane_task *t = &tasks[p];
 		if (status == TFP_OK && t->status != TFP_OK) {

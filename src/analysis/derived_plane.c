@@ -359,27 +359,75 @@ void tfp_derived_expand(struct tfp_derived_line *line, const uint32_t *names,
 
 /* ---- writing ---- */
 
-static void put_event(const struct tfp_derived_line *line, const struct tfp_derived_event *e,
-		      int64_t origin_ps, struct tfp_buf *b)
+/* Lines have millions of events, so their sizes are found first, and they are written
+ * into room that is theirs. */
+
+static size_t varint_size(uint64_t value)
 {
-	size_t event = tfp_pb_begin(b, LINE_EVENTS);
+	return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
+}
+
+static char *put_varint(char *at, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*at++ = (char)(unsigned char)(value | 0x80);
+	*at++ = (char)(unsigned char)value;
+	return at;
+}
+
+/* field: below 16. */
+static char *put_number(char *at, unsigned field, uint64_t value)
+{
+	*at++ = (char)(field << 3 | TFP_PB_VARINT);
+	return put_varint(at, value);
+}
+
+static char *put_length(char *at, unsigned field, size_t size)
+{
+	*at++ = (char)(field << 3 | TFP_PB_BYTES);
+	return put_varint(at, size);
+}
+
+struct numbers {
+	uint64_t name, offset, length, group;
+	size_t group_size; /* of the stat, 0 without */
+	size_t size;       /* of the event's message */
+};
+
+static struct numbers numbers_of(const struct tfp_derived_event *e, int64_t origin_ps)
+{
+	struct numbers n = {.name = (uint64_t)e->name + 1, .group = (uint64_t)(int64_t)e->group};
 	int64_t offset, length;
 	if (__builtin_sub_overflow(e->span.begin_ps, origin_ps, &offset))
 		offset = INT64_MAX;
 	if (__builtin_sub_overflow(e->span.end_ps, e->span.begin_ps, &length))
 		length = INT64_MAX;
-	tfp_pb_put_int(b, EVENT_METADATA_ID, (int64_t)e->name + 1);
-	tfp_pb_put_int(b, EVENT_OFFSET_PS, offset);
-	tfp_pb_put_int(b, EVENT_DURATION_PS, length);
-	if (e->group != TFP_NO_GROUP) {
-		size_t stat = tfp_pb_begin(b, EVENT_STATS);
-		tfp_pb_put_int(b, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
-		tfp_pb_put_int(b, STAT_INT64, e->group);
-		tfp_pb_end(b, stat);
+	n.offset = (uint64_t)offset;
+	n.length = (uint64_t)length;
+	if (e->group != TFP_NO_GROUP)
+		n.group_size = 3 + varint_size(n.group);
+	n.size = 3 + varint_size(n.name) + varint_size(n.offset) + varint_size(n.length) +
+		 (n.group_size ? 2 + n.group_size : 0) + (e->extra ? e->extra_n : 0);
+	return n;
+}
+
+static char *put_event(const struct tfp_derived_line *line, const struct tfp_derived_event *e,
+		       const struct numbers *n, char *at)
+{
+	at = put_length(at, LINE_EVENTS, n->size);
+	at = put_number(at, EVENT_METADATA_ID, n->name);
+	at = put_number(at, EVENT_OFFSET_PS, n->offset);
+	at = put_number(at, EVENT_DURATION_PS, n->length);
+	if (n->group_size) {
+		at = put_length(at, EVENT_STATS, n->group_size);
+		at = put_number(at, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
+		at = put_number(at, STAT_INT64, n->group);
 	}
-	if (e->extra && !tfp_buf_failed(&line->extras))
-		tfp_buf_add(b, line->extras.data + e->extra - 1, e->extra_n);
-	tfp_pb_end(b, event);
+	if (e->extra) {
+		memcpy(at, line->extras.data + e->extra - 1, e->extra_n);
+		at += e->extra_n;
+	}
+	return at;
 }
 
 static void put_line_head(struct tfp_buf *b, int64_t id, int64_t display_id, struct tfp_str name,
@@ -392,24 +440,41 @@ static void put_line_head(struct tfp_buf *b, int64_t id, int64_t display_id, str
 	tfp_pb_put_int(b, LINE_TIMESTAMP_NS, timestamp_ns);
 }
 
+static void put_line(const struct tfp_derived_line *line, struct tfp_buf *head, struct tfp_buf *out)
+{
+	int64_t origin_ps;
+	size_t size = head->size;
+	if (__builtin_mul_overflow(line->plane->start_ns, 1000, &origin_ps))
+		origin_ps = line->plane->start_ns < 0 ? INT64_MIN : INT64_MAX;
+	for (size_t i = 0; i < line->count; i++) {
+		const struct numbers n = numbers_of(&line->events[i], origin_ps);
+		size += 1 + varint_size(n.size) + n.size;
+	}
+	tfp_pb_key(out, PLANE_LINES, TFP_PB_BYTES);
+	tfp_pb_put_varint(out, size);
+	tfp_buf_add(out, head->data, head->size);
+	char *at = tfp_buf_reserve(out, size - head->size);
+	for (size_t i = 0; at && i < line->count; i++) {
+		const struct numbers n = numbers_of(&line->events[i], origin_ps);
+		at = put_event(line, &line->events[i], &n, at);
+	}
+	if (at)
+		out->size += size - head->size;
+}
+
 void tfp_derived_line_write(struct tfp_derived_line *line, int64_t id, int64_t display_id,
 			    struct tfp_str name)
 {
 	struct tfp_derived_plane *plane = line->plane;
-	int64_t origin_ps;
-	if (__builtin_mul_overflow(plane->start_ns, 1000, &origin_ps))
-		origin_ps = plane->start_ns < 0 ? INT64_MIN : INT64_MAX;
+	plane->failed |= tfp_buf_failed(&line->extras);
 	if (line->count && !plane->failed) {
-		/* Apart, so that no message of megabytes is moved. */
-		struct tfp_buf b;
-		tfp_buf_init(&b, plane->lines.ceiling);
-		put_line_head(&b, id, display_id, name, plane->start_ns);
-		for (size_t i = 0; i < line->count; i++)
-			put_event(line, &line->events[i], origin_ps, &b);
-		plane->failed |= tfp_buf_failed(&b) || tfp_buf_failed(&line->extras);
+		struct tfp_buf head;
+		tfp_buf_init(&head, plane->lines.ceiling);
+		put_line_head(&head, id, display_id, name, plane->start_ns);
+		plane->failed |= tfp_buf_failed(&head);
 		if (!plane->failed)
-			tfp_pb_put_bytes(&plane->lines, PLANE_LINES, b.data, b.size);
-		tfp_buf_release(&b);
+			put_line(line, &head, &plane->lines);
+		tfp_buf_release(&head);
 		plane->any = true;
 	}
 	tfp_free(line->events);

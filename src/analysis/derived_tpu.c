@@ -1,5 +1,7 @@
 #include "analysis/derived_device.h"
 
+#include "analysis/derived_ops.h"
+#include "analysis/memo.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/str_map.h"
@@ -22,13 +24,14 @@ struct facts {
 	int64_t raw_bytes;
 };
 
-static void read_stats(const struct tfp_plane *plane, const struct tfp_schema *schema,
-		       struct tfp_stat_iter it, struct facts *f)
+static void read_stats(const struct tfp_schema *schema, struct tfp_stat_iter it, struct facts *f)
 {
+	const struct tfp_plane *plane = schema->plane;
 	struct tfp_stat stat;
 	int64_t number;
-	while (tfp_stat_next(&it, &stat)) {
-		switch (tfp_schema_of(schema, &stat)) {
+	int which;
+	while ((which = tfp_schema_next(schema, &it, &stat)) >= 0) {
+		switch (which) {
 		case TF_OP:
 			tfp_stat_text(plane, &stat, &f->tf_op);
 			break;
@@ -195,15 +198,14 @@ static void add_copy(struct copies *c, uint32_t name, const struct begun *begun,
 				     begun->shape);
 }
 
-static void see_copy(struct copies *c, const struct tfp_event_meta *meta,
-		     const struct facts *of_meta, struct tfp_derived_span span)
+static void see_copy(struct copies *c, uint32_t name, bool begins, const struct facts *of_meta,
+		     struct tfp_derived_span span)
 {
-	uint32_t name = copy_name(c->out, meta->display_name);
 	if (c->out->failed || !make_room(c, name)) {
 		c->out->failed = true;
 		return;
 	}
-	if (contains(meta->display_name, "-start")) {
+	if (begins) {
 		c->begun[c->begun_count] = (struct begun){span.begin_ps, of_meta->shape, NONE};
 		if (c->queues[name].last != NONE)
 			c->begun[c->queues[name].last].next = c->begun_count;
@@ -237,35 +239,74 @@ static void finish_copies(struct copies *c)
 
 /* ---- the plane ---- */
 
+/* What the stats of an event's metadata say, for all of its events. */
+struct op {
+	struct facts facts;
+	bool known, is_copy, begins_copy;
+	uint32_t copy_name; /* NONE before its first event */
+};
+
 struct tpu {
 	const struct tfp_derived_source *source;
 	struct tfp_schema schema;
-	struct tfp_derived_line scopes, ops, lines;
+	struct op *ops; /* by event metadata */
+	struct tfp_derived_ops framework_ops;
+	struct tfp_memo *source_names; /* number of the name, by address of the text */
+	struct tfp_derived_line scopes, op_line, lines;
 	struct copies copies;
 };
+
+static struct op *op_of(struct tpu *t, uint32_t meta_index)
+{
+	const struct tfp_plane *plane = t->source->plane;
+	const struct tfp_event_meta *meta = &plane->event_metas[meta_index];
+	const struct tfp_str none = {"", 0};
+	struct op *op = &t->ops[meta_index];
+	if (!op->known) {
+		op->facts = (struct facts){.tf_op = none, .source = none, .shape = none};
+		read_stats(&t->schema, tfp_event_meta_stats(meta), &op->facts);
+		op->is_copy = is_copy(meta);
+		op->begins_copy = contains(meta->display_name, "-start");
+		op->copy_name = NONE;
+		op->known = true;
+	}
+	return op;
+}
+
+static uint32_t source_name(struct tpu *t, struct tfp_str text)
+{
+	const struct tfp_memo_key key = {{text.data, (const void *)(uintptr_t)text.size}};
+	uint32_t name;
+	if (tfp_memo_find(t->source_names, &key, &name))
+		return name;
+	name = tfp_derived_name(t->lines.plane, text, (struct tfp_str){"", 0});
+	tfp_memo_put(t->source_names, &key, name);
+	return name;
+}
 
 static void derive_event(struct tpu *t, const struct tfp_derived_ref *ref)
 {
 	const struct tfp_derived_source *source = t->source;
 	const struct tfp_plane *plane = source->plane;
 	const struct tfp_line *line = &plane->lines[ref->line];
-	const struct tfp_event_meta *meta = tfp_event_meta(plane, line, ref->event);
-	struct tfp_derived_plane *out = t->scopes.plane;
-	const struct tfp_str none = {"", 0};
-	struct facts f = {.tf_op = none, .source = none, .shape = none};
-	read_stats(plane, &t->schema, tfp_event_meta_stats(meta), &f);
-	struct facts of_meta = f;
-	read_stats(plane, &t->schema, tfp_event_stats(line, ref->event), &f);
+	struct op *op = op_of(t, tfp_event_meta_index(line, ref->event));
+	struct facts f = op->facts;
+	read_stats(&t->schema, tfp_event_stats(line, ref->event), &f);
 	int32_t group = tfp_group_of(source->groups, source->plane_index, ref->line, ref->event);
 	if (f.is_async)
 		return;
 	if (f.tf_op.size)
-		tfp_derive_framework_op(&t->scopes, &t->ops, f.tf_op, ref->span, group);
+		tfp_derive_framework_op(&t->framework_ops,
+					tfp_derived_op(&t->framework_ops, f.tf_op), &t->scopes,
+					&t->op_line, ref->span, group);
 	if (f.source.size)
-		tfp_derived_expand_one(&t->lines, tfp_derived_name(out, f.source, none), NULL,
-				       ref->span, group);
-	if (is_copy(meta))
-		see_copy(&t->copies, meta, &of_meta, ref->span);
+		tfp_derived_expand_one(&t->lines, source_name(t, f.source), NULL, ref->span, group);
+	if (!op->is_copy)
+		return;
+	if (op->copy_name == NONE)
+		op->copy_name = copy_name(t->copies.out,
+					  tfp_event_meta(plane, line, ref->event)->display_name);
+	see_copy(&t->copies, op->copy_name, op->begins_copy, &op->facts, ref->span);
 }
 
 static bool has_line(const struct tfp_plane *plane, int64_t id)
@@ -277,49 +318,65 @@ static bool has_line(const struct tfp_plane *plane, int64_t id)
 	return false;
 }
 
+static void write_lines(struct tpu *t)
+{
+	const struct {
+		struct tfp_derived_line *line;
+		int64_t id;
+		const char *name;
+	} lines[] = {{&t->scopes, TFP_LINE_NAME_SCOPE, "Framework Name Scope"},
+		     {&t->op_line, TFP_LINE_FRAMEWORK_OPS, "Framework Ops"},
+		     {&t->lines, TFP_LINE_SOURCE, "Source code"}};
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		if (!has_line(t->source->plane, lines[i].id))
+			tfp_derived_line_write(
+				lines[i].line, lines[i].id, 0,
+				(struct tfp_str){lines[i].name, strlen(lines[i].name)});
+		tfp_derived_line_release(lines[i].line);
+	}
+	finish_copies(&t->copies);
+}
+
+static bool prepare(struct tpu *t, struct tfp_derived_plane *out)
+{
+	t->copies.out = out;
+	t->ops = tfp_calloc(t->source->plane->event_meta_count, sizeof(*t->ops));
+	t->source_names = tfp_memo_new(1024);
+	tfp_derived_ops_init(&t->framework_ops, out);
+	tfp_derived_line_init(&t->scopes, out, false);
+	tfp_derived_line_init(&t->op_line, out, false);
+	tfp_derived_line_init(&t->lines, out, false);
+	t->scopes.dependents[0] = &t->op_line;
+	return t->ops && t->source_names;
+}
+
 enum tfp_status tfp_derive_tpu(struct tfp_derived_plane *out,
 			       const struct tfp_derived_source *source, struct tfp_error *err)
 {
 	struct tpu *t = tfp_calloc(1, sizeof(*t));
 	size_t count = 0;
 	struct tfp_derived_ref *events = NULL;
-	enum tfp_status status = t ? TFP_OK : TFP_NO_MEMORY;
-	if (status == TFP_OK)
-		status = tfp_schema_init(&t->schema, source->plane, stat_names, WANTED, err);
+	if (!t)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
+	t->source = source;
+	enum tfp_status status =
+		tfp_schema_init(&t->schema, source->plane, stat_names, WANTED, err);
 	if (status == TFP_OK) {
-		events = tfp_derived_sorted(source->plane, true, &count);
-		status = events ? TFP_OK : TFP_NO_MEMORY;
+		events = tfp_derived_sorted(source->plane, NULL, true, &count);
+		if (!prepare(t, out) || !events)
+			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 	}
-	if (status == TFP_OK) {
-		t->source = source;
-		t->copies.out = out;
-		tfp_derived_line_init(&t->scopes, out, false);
-		tfp_derived_line_init(&t->ops, out, false);
-		tfp_derived_line_init(&t->lines, out, false);
-		t->scopes.dependents[0] = &t->ops;
-		for (size_t i = 0; i < count && !out->failed; i++)
-			derive_event(t, &events[i]);
-		tfp_derived_close(&t->scopes, 0);
-		const struct {
-			struct tfp_derived_line *line;
-			int64_t id;
-			const char *name;
-		} lines[] = {{&t->scopes, TFP_LINE_NAME_SCOPE, "Framework Name Scope"},
-			     {&t->ops, TFP_LINE_FRAMEWORK_OPS, "Framework Ops"},
-			     {&t->lines, TFP_LINE_SOURCE, "Source code"}};
-		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-			if (!has_line(source->plane, lines[i].id))
-				tfp_derived_line_write(
-					lines[i].line, lines[i].id, 0,
-					(struct tfp_str){lines[i].name, strlen(lines[i].name)});
-			tfp_derived_line_release(lines[i].line);
-		}
-		finish_copies(&t->copies);
-	}
+	for (size_t i = 0; status == TFP_OK && i < count && !out->failed; i++)
+		derive_event(t, &events[i]);
 	tfp_free(events);
-	if (t)
-		tfp_schema_release(&t->schema);
+	if (status == TFP_OK) {
+		tfp_derived_close(&t->scopes, 0);
+		write_lines(t);
+	}
+	tfp_derived_ops_release(&t->framework_ops);
+	tfp_free(t->source_names);
+	tfp_free(t->ops);
+	tfp_schema_release(&t->schema);
 	tfp_free(t);
-	return status == TFP_NO_MEMORY ? tfp_fail(err, status, "no memory for derived lines")
-				       : status;
+	return status;
 }

@@ -1,0 +1,145 @@
+#include "analysis/derived_device.h"
+
+#include "analysis/schema.h"
+#include "base/alloc.h"
+
+static bool before(const struct tfp_derived_ref *x, const struct tfp_derived_ref *y)
+{
+	if (x->span.begin_ps != y->span.begin_ps)
+		return x->span.begin_ps < y->span.begin_ps;
+	return x->span.end_ps < y->span.end_ps;
+}
+
+static void swap(struct tfp_derived_ref *x, struct tfp_derived_ref *y)
+{
+	struct tfp_derived_ref z = *x;
+	*x = *y;
+	*y = z;
+}
+
+static struct tfp_derived_ref *median(struct tfp_derived_ref *x, struct tfp_derived_ref *y,
+				      struct tfp_derived_ref *z)
+{
+	if (before(x, y))
+		return before(y, z) ? y : before(x, z) ? z : x;
+	return before(x, z) ? x : before(y, z) ? z : y;
+}
+
+/* What lies before the pivot a[0], which is no larger than something in the rest and no
+ * smaller than something else of it, goes to the front. Returns where the back begins. */
+static size_t divide(struct tfp_derived_ref *a, size_t n)
+{
+	size_t low = 1, high = n;
+	for (;;) {
+		while (before(&a[low], &a[0]))
+			low++;
+		do
+			high--;
+		while (before(&a[0], &a[high]));
+		if (low >= high)
+			return low;
+		swap(&a[low++], &a[high]);
+	}
+}
+
+static void sift(struct tfp_derived_ref *a, size_t at, size_t n)
+{
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && before(&a[child], &a[child + 1]))
+			child++;
+		if (!before(&a[at], &a[child]))
+			return;
+		swap(&a[at], &a[child]);
+	}
+}
+
+/* For what does not divide well. */
+static void heap_sort(struct tfp_derived_ref *a, size_t n)
+{
+	for (size_t i = n / 2; i-- > 0;)
+		sift(a, i, n);
+	for (size_t end = n; end-- > 1;) {
+		swap(&a[0], &a[end]);
+		sift(a, 0, end);
+	}
+}
+
+#define FEW 16u /* so many are left to the insertions at the end */
+
+/*
+ * The peers sort with GNU C++'s std::sort, which keeps no order among events of one
+ * begin and length, and what they derive shows it: which row a copy lies in depends on
+ * which of two that end at once comes first. So the steps are the same here: divide
+ * by the median of three (the second, the middle, the last) until parts are small,
+ * then insert.
+ */
+static void sort_as_peers(struct tfp_derived_ref *a, size_t n)
+{
+	struct {
+		size_t first, last;
+		unsigned left;
+	} todo[2 * 64 + 1];
+	/* Where no two are alike there is only one order, and a stream mostly has it. */
+	size_t sorted = 1;
+	while (sorted < n && before(&a[sorted - 1], &a[sorted]))
+		sorted++;
+	if (sorted >= n)
+		return;
+	size_t count = 0;
+	unsigned levels = 0;
+	for (size_t m = n; m > 1; m >>= 1)
+		levels += 2;
+	todo[count].first = 0;
+	todo[count].last = n;
+	todo[count++].left = levels;
+	while (count > 0) {
+		size_t first = todo[count - 1].first, last = todo[count - 1].last;
+		unsigned left = todo[--count].left;
+		while (last - first > FEW) {
+			if (left-- == 0) {
+				heap_sort(a + first, last - first);
+				break;
+			}
+			swap(&a[first],
+			     median(&a[first + 1], &a[first + (last - first) / 2], &a[last - 1]));
+			size_t cut = first + divide(a + first, last - first);
+			todo[count].first = cut;
+			todo[count].last = last;
+			todo[count++].left = left;
+			last = cut;
+		}
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct tfp_derived_ref ref = a[i];
+		size_t at = i;
+		for (; at > 0 && before(&ref, &a[at - 1]); at--)
+			a[at] = a[at - 1];
+		a[at] = ref;
+	}
+}
+
+struct tfp_derived_ref *tfp_derived_sorted(const struct tfp_plane *plane,
+					   const struct tfp_line *only, bool with_derived,
+					   size_t *count)
+{
+	size_t room = 0, n = 0;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		if (!only || only == &plane->lines[l])
+			room += plane->lines[l].event_count;
+	}
+	struct tfp_derived_ref *all = tfp_reallocarray(NULL, room, sizeof(*all));
+	*count = 0;
+	if (!all)
+		return NULL;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		if ((only && only != line) || (!with_derived && tfp_line_is_derived(line)))
+			continue;
+		for (size_t i = 0; i < line->event_count; i++)
+			all[n++] = (struct tfp_derived_ref){tfp_derived_span_of(line, i),
+							    (uint32_t)l, (uint32_t)i};
+	}
+	*count = n;
+	sort_as_peers(all, n);
+	return all;
+}
