@@ -64,6 +64,7 @@ look_for_build_packages() {
     need ninja-build -- have ninja
     need pkg-config -- have pkg-config
     need libmicrohttpd-dev -- have_library 'libmicrohttpd >= 0.9.70'
+    need libgnutls28-dev -- have_library gnutls
     need libprotobuf-c-dev -- have_library libprotobuf-c
     need protobuf-c-compiler -- have protoc-c
     need libjansson-dev -- have_library jansson

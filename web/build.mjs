@@ -22,13 +22,13 @@ const script = {
   legalComments: 'none',
   logLevel: 'warning',
 };
-await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts' }, format: 'iife' });
+await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts', sign_in: 'src/sign_in.ts' }, format: 'iife' });
 // What is imported by import() becomes a file of its own, and so does what several files share. Their names hold a hash of
 // what is in them: a page that is open while its server is replaced finds nothing rather than something that does not fit.
 const { metafile: { outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', splitting: true, chunkNames: '[name]_[hash]', metafile: true });
 await build({
   absWorkingDir: here,
-  entryPoints: { main: 'src/styles/main.css' },
+  entryPoints: { main: 'src/styles/main.css', sign_in: 'src/styles/sign_in.css' },
   outdir,
   bundle: true,
   minify: true,
@@ -53,4 +53,4 @@ const html = await readFile(join(here, 'src', 'index.html'), 'utf8');
 const main = '<script type="module" src="main.js"></script>\n';
 if (!html.includes(main)) throw new Error('index.html does not load main.js');
 await writeFile(join(outdir, 'index.html'), html.replace(main, links + main));
-await copyFile(join(here, 'src', 'icon.svg'), join(outdir, 'icon.svg'));
+for (const name of ['icon.svg', 'sign_in.html']) await copyFile(join(here, 'src', name), join(outdir, name));

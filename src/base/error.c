@@ -12,6 +12,7 @@ static const char *const names[TFP_STATUS_COUNT] = {
 	[TFP_BAD_QUERY] = "bad_query",
 	[TFP_NOT_FOUND] = "not_found",
 	[TFP_NOT_APPLICABLE] = "not_applicable",
+	[TFP_UNAUTHORIZED] = "unauthorized",
 	[TFP_FORBIDDEN] = "forbidden",
 	[TFP_BUSY] = "busy",
 	[TFP_TOO_MANY] = "too_many",

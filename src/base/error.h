@@ -22,6 +22,7 @@ enum tfp_status {
 	TFP_BAD_QUERY,      /* the caller asked for something that makes no sense */
 	TFP_NOT_FOUND,      /* no such run, host, file or tool */
 	TFP_NOT_APPLICABLE, /* the tool has nothing to show for this capture */
+	TFP_UNAUTHORIZED,   /* who asks has not shown who it is */
 	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
 	TFP_BUSY,           /* later, perhaps */
 	TFP_TOO_MANY,       /* more of it at a time than is taken on */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mapped_file.h"
 #include "base/pool.h"
+#include "cmd/access_options.h"
 #include "cmd/results.h"
 #include "http/captures.h"
 #include "http/server.h"
@@ -48,8 +49,6 @@ static const char usage[] =
 	"\n"
 	"      --logdir DIR       the same as DIR\n"
 	"      --demo             show made-up captures, to try it out\n"
-	"      --host ADDRESS     listen there (127.0.0.1, for this machine only); with\n"
-	"                         0.0.0.0 or :: all on the network can read the captures\n"
 	"      --port N           listen on this port (6006, or the next free one);\n"
 	"                         0 takes any free one\n"
 	"      --url-prefix PATH  serve below PATH too, for a proxy in front\n"
@@ -70,6 +69,9 @@ static const char usage[] =
 	"                         stderr\n"
 	"  -h, --help             print this and exit\n"
 	"      --version          print the version and exit\n"
+	"\n";
+
+static const char usage_end[] =
 	"\n"
 	"Prints the page's address on stdout once it answers. Stops at SIGTERM and\n"
 	"Ctrl+C, after the requests under way; at once when asked twice.\n"
@@ -85,7 +87,6 @@ enum option_id {
 	OPTION_CAPTURE_ALLOW,
 	OPTION_CAPTURE_GET,
 	OPTION_DEMO,
-	OPTION_HOST,
 	OPTION_PORT,
 	OPTION_URL_PREFIX,
 	OPTION_FOLLOW_SYMLINKS,
@@ -101,7 +102,7 @@ static const struct option long_options[] = {
 	{"capture-allow", required_argument, NULL, OPTION_CAPTURE_ALLOW},
 	{"capture-get", no_argument, NULL, OPTION_CAPTURE_GET},
 	{"demo", no_argument, NULL, OPTION_DEMO},
-	{"host", required_argument, NULL, OPTION_HOST},
+	TFP_ACCESS_LONG_OPTIONS,
 	{"port", required_argument, NULL, OPTION_PORT},
 	{"url-prefix", required_argument, NULL, OPTION_URL_PREFIX},
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
@@ -115,7 +116,8 @@ static const struct option long_options[] = {
 };
 
 struct options {
-	const char *logdir, *host;
+	const char *logdir;
+	struct tfp_access_options access;
 	char url_prefix[512];
 	uint64_t memory_limit;
 	struct tfp_results_options results;
@@ -175,9 +177,6 @@ static int read_options(struct options *o, int argc, char **argv)
 		case OPTION_DEMO:
 			o->demo = true;
 			break;
-		case OPTION_HOST:
-			o->host = optarg;
-			break;
 		case OPTION_PORT:
 			if (!read_number(optarg, UINT16_MAX, &n))
 				return bad_usage("--port takes a number up to 65535, not '%s'",
@@ -231,12 +230,20 @@ static int read_options(struct options *o, int argc, char **argv)
 			return EXIT_SUCCESS;
 		case 'h':
 			fputs(usage, stdout);
+			fputs(tfp_access_usage, stdout);
+			fputs(usage_end, stdout);
 			return EXIT_SUCCESS;
 		default:
-			fprintf(stderr, "Try 'tfprof-server --help'.\n");
-			return EXIT_USAGE;
+			if (option < TFP_OPTION_AUTH || option >= TFP_OPTION_ACCESS_END) {
+				fprintf(stderr, "Try 'tfprof-server --help'.\n");
+				return EXIT_USAGE;
+			}
+			if (tfp_access_options_take(&o->access, option, optarg, &err) != TFP_OK)
+				return bad_usage("%s", err.message);
 		}
 	}
+	if (tfp_access_options_check(&o->access, o->port_given, &err) != TFP_OK)
+		return bad_usage("%s", err.message);
 	if (optind < argc && o->logdir)
 		return bad_usage("one directory at a time; '%s' is one too many", argv[optind]);
 	if (optind < argc)
@@ -348,6 +355,7 @@ struct parts {
 	struct tfp_result_cache *results;
 	struct tfp_run_info *info;
 	struct tfp_captures *captures;
+	struct tfp_entrance entrance;
 	struct tfp_http_server *server;
 	struct first_look look;
 };
@@ -355,6 +363,7 @@ struct parts {
 static void parts_release(struct parts *p)
 {
 	tfp_http_server_free(p->server);
+	tfp_entrance_release(&p->entrance);
 	tfp_captures_free(p->captures);
 	tfp_run_info_free(p->info);
 	tfp_capture_cache_free(p->cache);
@@ -384,8 +393,18 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		status = tfp_run_info_new(&p->info, p->dir, LOOK_BYTES, p->pool, err);
 	if (status == TFP_OK)
 		status = tfp_captures_new(&p->captures, p->dir, &o->captures, err);
+	if (status == TFP_OK)
+		status = tfp_entrance_open(&p->entrance, &o->access, o->port,
+					   o->port_given ? 0 : FURTHER_PORTS, o->url_prefix, err);
 	if (status != TFP_OK)
 		return status;
+	bool public = p->entrance.listener.public;
+	/* Who lets others in lets them capture only when asked to. */
+	if (o->allow_capture || !public)
+		tfp_captures_allow(p->captures);
+	/* Nor does it concern them where the directory lies. */
+	if (public)
+		tfp_logdir_hide_path(p->dir);
 	const struct tfp_http_app app = {
 		.dir = p->dir,
 		.cache = p->cache,
@@ -393,22 +412,16 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		.info = p->info,
 		.pool = p->pool,
 		.captures = p->captures,
-		.strict_host = !o->allow_capture,
-		.host = o->host,
 	};
 	const struct tfp_http_config config = {
-		.host = o->host,
-		.port = o->port,
-		.further_ports = o->port_given ? 0 : FURTHER_PORTS,
+		.listener = &p->entrance.listener,
+		.access = p->entrance.access,
+		.tls = p->entrance.encrypted ? &p->entrance.tls : NULL,
 		.url_prefix = o->url_prefix,
 		.build = tfp_build_stamp(),
 		.answer_bytes = answer_bytes(o),
 	};
-	status = tfp_http_server_start(&p->server, &config, &app, err);
-	/* Who lets others in lets them capture only when asked to. */
-	if (status == TFP_OK && (o->allow_capture || !tfp_http_server_is_public(p->server)))
-		tfp_captures_allow(p->captures);
-	return status;
+	return tfp_http_server_start(&p->server, &config, &app, err);
 }
 
 static int serve(const struct options *o, const sigset_t *signals)
@@ -422,15 +435,11 @@ static int serve(const struct options *o, const sigset_t *signals)
 		parts_release(&parts);
 		return EXIT_FAILURE;
 	}
-	uint16_t port = tfp_http_server_port(parts.server);
-	if (o->port && port != o->port)
+	uint16_t port = parts.entrance.listener.port;
+	if (port && o->port && port != o->port)
 		tfp_log("port %u is taken, using %u", (unsigned)o->port, (unsigned)port);
-	if (tfp_http_server_is_public(parts.server))
-		tfp_log_warning("anybody who reaches %s, port %u, can read the captures", o->host,
-				(unsigned)port);
-	printf("Serving %s at %s\n", o->demo ? "made-up captures" : o->logdir,
-	       tfp_http_server_url(parts.server));
-	fflush(stdout);
+	tfp_entrance_announce(&parts.entrance, &o->access,
+			      o->demo ? "made-up captures" : o->logdir);
 	parts.look.dir = parts.dir;
 	if (tfp_pool_submit(parts.pool, look_first, &parts.look, &err) != TFP_OK)
 		atomic_store(&parts.look.done, true);
@@ -447,7 +456,6 @@ int main(int argc, char **argv)
 {
 	static struct options o; /* large */
 	o = (struct options){
-		.host = "127.0.0.1",
 		.port = DEFAULT_PORT,
 		.memory_limit = tfp_memory_of_machine() / 2,
 		.results = {.limit_bytes = TFP_RESULTS_LIMIT},

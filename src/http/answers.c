@@ -223,7 +223,7 @@ static void finish(struct job *job, bool keep, bool to_disk)
 
 static void finish_failed(struct job *job, const struct tfp_error *err)
 {
-	tfp_reply_error(&job->reply, err);
+	tfp_route_error(job->question.app, err, &job->reply);
 	finish(job, false, false);
 }
 

@@ -410,12 +410,27 @@ static enum tfp_status overview(struct tfp_captures *c, struct tfp_buf *json, st
 		status = not_allowed(&reason);
 	pthread_mutex_unlock(&c->lock);
 	json_t *why = json_null();
-	if (status != TFP_OK)
+	if (status != TFP_OK) {
+		tfp_logdir_redact(c->dir, reason.message);
 		why = error_json(reason.status, reason.message, reason.hint);
+	}
 	json_t *logdir = text_json(tfp_logdir_path(c->dir));
 	return print(json_pack("{s:b, s:o, s:o, s:o, s:o}", "allowed", status == TFP_OK, "reason",
 			       why, "targets", rules, "running", ids, "logdir", logdir),
 		     json, err);
+}
+
+/* Where the log directory lies need not concern those who ask. */
+static void redact(struct tfp_captures *c, struct tfp_recording_progress *p)
+{
+	tfp_logdir_redact(c->dir, p->error);
+	tfp_logdir_redact(c->dir, p->hint);
+	for (size_t i = 0; i < p->count; i++) {
+		tfp_logdir_redact(c->dir, p->hosts[i].message);
+		tfp_logdir_redact(c->dir, p->hosts[i].hint);
+		tfp_logdir_redact(c->dir, p->hosts[i].command);
+		tfp_logdir_redact(c->dir, p->hosts[i].file);
+	}
 }
 
 static enum tfp_status describe(struct tfp_captures *c, uint64_t id, struct tfp_buf *json,
@@ -438,6 +453,7 @@ static enum tfp_status describe(struct tfp_captures *c, uint64_t id, struct tfp_
 		return no_such(id, err);
 	}
 	tfp_recording_look(slot->recording, p);
+	redact(c, p);
 	enum tfp_status status = print(progress_json(slot, running, run, p), json, err);
 	tfp_free(p);
 	pthread_mutex_lock(&c->lock);

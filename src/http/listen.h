@@ -2,6 +2,10 @@
  * The socket that clients connect to: where it is bound, whether others than
  * this machine can reach it, and the address to open in a browser. Knows
  * nothing of HTTP beyond that address.
+ *
+ *     tfp_listener_init(&listener);
+ *     tfp_listen(&listener, &config, &err);
+ *     puts(listener.url);
  */
 #ifndef TFP_HTTP_LISTEN_H
 #define TFP_HTTP_LISTEN_H
@@ -11,21 +15,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct tfp_listen_config {
+	const char *host;        /* name or address of this machine to bind to */
+	const char *socket_path; /* or a socket in the file system; NULL: host */
+	uint16_t port;           /* 0: any */
+	unsigned further_ports;  /* tried in turn when the port is taken */
+	const char *prefix;      /* path below which the page is, for the URL */
+	bool tls;                /* the URL begins with https */
+};
+
 struct tfp_listener {
-	int fd; /* -1 when closed */
-	uint16_t port;
-	bool public;    /* others than this machine can reach it */
-	char url[1200]; /* "http://127.0.0.1:6006/" */
+	int fd;        /* -1 when closed */
+	uint16_t port; /* 0 for a socket in the file system */
+	bool public;   /* others than this machine can reach it */
+	bool wildcard; /* it is bound to every address of the machine */
+	/* "http://127.0.0.1:6006/", to open in a browser on this machine, or
+	 * "unix:/run/tfprof.sock". */
+	char url[1200];
+	char socket_path[108];  /* "" when there is none to remove */
+	uint64_t device, inode; /* of that file, so that no other is removed */
 };
 
 void tfp_listener_init(struct tfp_listener *listener);
-/* Binds to host, a name or an address of this machine, and to port (0: any free
- * one) or, while that is taken, one of the further_ports after it. prefix is
- * the path below which the page is, for the URL. TFP_BAD_QUERY when host is no
- * address, TFP_IO when it cannot be listened at. Closed by tfp_listener_close. */
-enum tfp_status tfp_listen(struct tfp_listener *listener, const char *host, uint16_t port,
-			   unsigned further_ports, const char *prefix,
+/* TFP_BAD_QUERY when the host is no address or the path cannot be a socket's,
+ * TFP_IO when it cannot be listened at. A socket file has mode 0600 from its
+ * first moment; one that a dead server left is replaced, one that answers and
+ * files of other kinds are left alone. Closed by tfp_listener_close. */
+enum tfp_status tfp_listen(struct tfp_listener *listener, const struct tfp_listen_config *config,
 			   struct tfp_error *err) TFP_CHECK;
+/* No new clients: a socket file is removed, the descriptor shut down but not
+ * closed. May be called again. */
+void tfp_listener_stop(struct tfp_listener *listener);
 /* Accepts one that was only initialised. */
 void tfp_listener_close(struct tfp_listener *listener);
 

@@ -21,11 +21,11 @@
 #define RETRY_AFTER_S 2u
 
 static const unsigned http_status[TFP_STATUS_COUNT] = {
-	[TFP_OK] = 200,        [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
-	[TFP_BAD_QUERY] = 400, [TFP_NOT_FOUND] = 404, [TFP_NOT_APPLICABLE] = 404,
-	[TFP_FORBIDDEN] = 403, [TFP_BUSY] = 503,      [TFP_TOO_MANY] = 429,
-	[TFP_CANCELLED] = 503, [TFP_IO] = 500,        [TFP_TOO_LARGE] = 413,
-	[TFP_INTERNAL] = 500,
+	[TFP_OK] = 200,           [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
+	[TFP_BAD_QUERY] = 400,    [TFP_NOT_FOUND] = 404, [TFP_NOT_APPLICABLE] = 404,
+	[TFP_UNAUTHORIZED] = 401, [TFP_FORBIDDEN] = 403, [TFP_BUSY] = 503,
+	[TFP_TOO_MANY] = 429,     [TFP_CANCELLED] = 503, [TFP_IO] = 500,
+	[TFP_TOO_LARGE] = 413,    [TFP_INTERNAL] = 500,
 };
 
 void tfp_reply_init(struct tfp_reply *reply)

@@ -36,6 +36,8 @@ struct tfp_reply {
 	char etag[64];          /* "" for none */
 	char download[512];     /* file name, "" for none */
 	const char *location;   /* for a redirect: the request's memory */
+	const char *cookie;     /* to be set; the request's memory */
+	bool asks_for_token;    /* a page or an error that does */
 	unsigned retry_after_s; /* when it may be worth trying again; 0 for none */
 	const char *allow;      /* methods, when the one used is refused; a constant */
 };

@@ -51,6 +51,21 @@ static enum tfp_status decode(const char *text, size_t size, bool plus_is_blank,
 	return TFP_OK;
 }
 
+bool tfp_http_param_named(const char *param, size_t size, const char *name)
+{
+	size_t i = 0;
+	for (; i < size && param[i] != '='; name++) {
+		char c = param[i++];
+		if (c == '%' && i + 1 < size && hex(param[i]) >= 0 && hex(param[i + 1]) >= 0) {
+			c = (char)(hex(param[i]) * 16 + hex(param[i + 1]));
+			i += 2;
+		}
+		if (!*name || c != *name)
+			return false;
+	}
+	return *name == '\0';
+}
+
 static enum tfp_status parse_query(struct tfp_query *query, const char *text,
 				   struct tfp_arena *arena, struct tfp_error *err)
 {
@@ -78,6 +93,14 @@ static enum tfp_status parse_query(struct tfp_query *query, const char *text,
 		text += size + (text[size] == '&');
 	}
 	return TFP_OK;
+}
+
+const char *tfp_http_form_value(const char *body, const char *key, struct tfp_arena *arena)
+{
+	struct tfp_query query = {0};
+	if (parse_query(&query, body, arena, NULL) != TFP_OK)
+		return NULL;
+	return tfp_query_get(&query, key);
 }
 
 static const char *without_prefix(const char *path, const char *prefix)
@@ -127,65 +150,6 @@ enum tfp_status tfp_http_target_parse(struct tfp_http_target *target, const char
 	if (!path)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the request");
 	target->path = path[0] ? path : "/";
-	return TFP_OK;
-}
-
-/* Length of the host in "host[:port]"; brackets belong to it. */
-static size_t host_size(const char *host)
-{
-	if (host[0] == '[') {
-		const char *end = strchr(host, ']');
-		return end ? (size_t)(end - host) + 1 : strlen(host);
-	}
-	return strcspn(host, ":");
-}
-
-static bool is_name(const char *host, size_t size, const char *name)
-{
-	return name && strlen(name) == size && strncasecmp(host, name, size) == 0;
-}
-
-static bool host_is_ours(const char *host, const char *host_name, const char *own_name)
-{
-	static const char local[] = ".localhost";
-	size_t n = host_size(host), l = sizeof(local) - 1;
-	if (n == 0)
-		return false;
-	/* Addresses cannot be made to mean something else. */
-	if (host[0] == '[' || strspn(host, "0123456789.") == n)
-		return true;
-	return is_name(host, n, "localhost") || is_name(host, n, host_name) ||
-	       is_name(host, n, own_name) || (n > l && strncasecmp(host + n - l, local, l) == 0);
-}
-
-enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool strict,
-				    const char *host_name, const char *own_name,
-				    struct tfp_error *err)
-{
-	static const char json[] = "application/json";
-	const char *type = post->content_type, *origin = post->origin;
-	size_t n = sizeof(json) - 1;
-	if (post->posted &&
-	    (!type || strncasecmp(type, json, n) != 0 || !strchr("; \t", type[n]))) {
-		tfp_fail(err, TFP_BAD_QUERY, "the body is to be JSON");
-		tfp_error_set_hint(err, "send Content-Type: application/json");
-		return TFP_BAD_QUERY;
-	}
-	if (post->fetch_site && strcmp(post->fetch_site, "same-origin") != 0 &&
-	    strcmp(post->fetch_site, "none") != 0)
-		return tfp_fail(err, TFP_FORBIDDEN, "the request comes from another site");
-	if (origin) {
-		const char *host = strstr(origin, "://");
-		if (!host || !host[3] || !post->host || strcasecmp(host + 3, post->host) != 0)
-			return tfp_fail(err, TFP_FORBIDDEN,
-					"the request comes from another origin");
-	}
-	if (strict && (!post->host || !host_is_ours(post->host, host_name, own_name))) {
-		tfp_fail(err, TFP_FORBIDDEN, "the server is not known by this name");
-		tfp_error_set_hint(err, "use localhost or its address, or start it with "
-					"--allow-capture");
-		return TFP_FORBIDDEN;
-	}
 	return TFP_OK;
 }
 

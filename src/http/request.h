@@ -31,24 +31,18 @@ enum tfp_status tfp_http_target_parse(struct tfp_http_target *target, const char
 				      const char *prefix, struct tfp_arena *arena,
 				      struct tfp_error *err) TFP_CHECK;
 
-/* What a request that changes something brings besides its address: texts of
- * headers, NULL where one is absent. */
+/* Whether one parameter of a query as it came, "key=value", has this key. */
+bool tfp_http_param_named(const char *param, size_t size, const char *name);
+/* The first of a key's values in the body of a form, decoded; NULL when there is none
+ * or the body is none. */
+const char *tfp_http_form_value(const char *body, const char *key, struct tfp_arena *arena);
+
+/* The body of a request that changes something. */
 struct tfp_http_post {
 	bool posted; /* by POST: there is a body */
 	const char *body;
 	size_t size;
-	const char *content_type, *host, *origin, *fetch_site;
 };
-
-/* Whether such a request can only come from our own page or from a program, and
- * not from a page of somebody else in the user's browser: its body, if any, is JSON
- * (which a page can send to another origin only after asking), browsers' headers
- * name no other origin, and, where strict, Host is an address, localhost,
- * host_name or own_name (either may be NULL): no name that somebody could make
- * point here. TFP_FORBIDDEN, or TFP_BAD_QUERY for another kind of body. */
-enum tfp_status tfp_http_post_check(const struct tfp_http_post *post, bool strict,
-				    const char *host_name, const char *own_name,
-				    struct tfp_error *err) TFP_CHECK;
 
 enum tfp_http_encoding { TFP_HTTP_IDENTITY, TFP_HTTP_GZIP, TFP_HTTP_ZSTD };
 

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SIGN_IN "/sign_in.html" /* served in place of others only */
+
 #define KEY_MAX ((size_t)16 << 20)
 
 /* A request on its way to an answer. */
@@ -68,7 +70,7 @@ static enum tfp_status answer_healthz(struct exchange *x, struct tfp_error *err)
 {
 	enum tfp_status status = tfp_health_check(x->app->health, err);
 	if (status != TFP_OK) {
-		tfp_reply_error(x->reply, err);
+		tfp_route_error(x->app, err, x->reply);
 		x->reply->status = 503; /* whatever the reason: ask another server */
 		return TFP_OK;
 	}
@@ -648,14 +650,8 @@ static enum tfp_status answer_post(const struct tfp_route *route, const struct t
 				   struct tfp_error *err)
 {
 	struct exchange x = {.app = app, .target = target, .post = post, .reply = reply};
-	char own_name[256] = "";
-	if (gethostname(own_name, sizeof(own_name) - 1) != 0)
-		own_name[0] = '\0';
 	enum tfp_status status =
-		tfp_http_post_check(post, app->strict_host, app->host, own_name, err);
-	if (status != TFP_OK)
-		return status;
-	status = post->posted ? find_post(route)->answer(&x, err) : route->answer(&x, err);
+		post->posted ? find_post(route)->answer(&x, err) : route->answer(&x, err);
 	if (status == TFP_OK && tfp_buf_failed(&reply->body))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
 	return status;
@@ -684,6 +680,16 @@ static enum tfp_status answer_get(const struct tfp_route *route, const struct tf
 	return status;
 }
 
+void tfp_route_error(const struct tfp_http_app *app, const struct tfp_error *err,
+		     struct tfp_reply *reply)
+{
+	struct tfp_error shown = *err;
+	tfp_logdir_redact(app->dir, shown.file);
+	tfp_logdir_redact(app->dir, shown.message);
+	tfp_logdir_redact(app->dir, shown.hint);
+	tfp_reply_error(reply, &shown);
+}
+
 void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *app, uint64_t build,
 		      const struct tfp_http_target *target,
 		      const struct tfp_http_conditions *conditions, struct tfp_reply *reply)
@@ -694,8 +700,45 @@ void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *
 		conditions->post ? answer_post(route, app, target, conditions->post, reply, &err)
 				 : answer_get(route, app, build, target, conditions, reply, &err);
 	if (status != TFP_OK)
-		tfp_reply_error(reply, &err);
+		tfp_route_error(app, &err, reply);
 	tfp_reply_compress(reply, conditions->accept_encoding);
+}
+
+static const struct tfp_asset *find_asset(const char *path)
+{
+	for (size_t i = 0; i < tfp_asset_count; i++) {
+		if (strcmp(tfp_assets[i].path, path) == 0)
+			return &tfp_assets[i];
+	}
+	return NULL;
+}
+
+bool tfp_route_is_open(const char *path)
+{
+	static const char *const open[] = {"/healthz", "/sign_in.css", "/sign_in.js", "/theme.js",
+					   "/icon.svg"};
+	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+		if (strcmp(open[i], path) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool tfp_route_answer_sign_in(const char *why, struct tfp_reply *reply)
+{
+	static const char place[] = "{{why}}";
+	const struct tfp_asset *asset = find_asset(SIGN_IN);
+	const char *text = asset ? (const char *)asset->data : NULL;
+	const char *at = text ? memmem(text, asset->size, place, sizeof(place) - 1) : NULL;
+	if (!at)
+		return false;
+	tfp_buf_clear(&reply->body);
+	tfp_buf_add(&reply->body, text, (size_t)(at - text));
+	tfp_buf_puts(&reply->body, why);
+	at += sizeof(place) - 1;
+	tfp_buf_add(&reply->body, at, (size_t)(text + asset->size - at));
+	reply->content_type = asset->content_type;
+	return true;
 }
 
 void tfp_route_answer_static(const struct tfp_http_target *target,
@@ -709,12 +752,11 @@ void tfp_route_answer_static(const struct tfp_http_target *target,
 		reply->content_type = "text/plain; charset=utf-8";
 		return;
 	}
-	for (size_t i = 0; i < tfp_asset_count; i++) {
-		if (strcmp(tfp_assets[i].path, path) == 0) {
-			tfp_reply_asset(reply, &tfp_assets[i], conditions->accept_encoding,
-					conditions->if_none_match);
-			return;
-		}
+	const struct tfp_asset *asset = find_asset(path);
+	if (asset && strcmp(path, SIGN_IN) != 0) {
+		tfp_reply_asset(reply, asset, conditions->accept_encoding,
+				conditions->if_none_match);
+		return;
 	}
 	tfp_fail(&err, TFP_NOT_FOUND, "there is nothing at \"%s\"", target->path);
 	tfp_error_set_hint(&err, "the page is at /, the API is described in docs/api.md");

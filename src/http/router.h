@@ -31,10 +31,6 @@ struct tfp_http_app {
 	struct tfp_metrics *metrics;
 	struct tfp_health *health;
 	struct tfp_answers *answers;
-	/* Whether requests that change something must name the server by an address
-	 * or a name that is known to be its own; then also by host. */
-	bool strict_host;
-	const char *host;
 };
 
 /* How long a route may take. */
@@ -65,6 +61,14 @@ struct tfp_http_conditions {
 	const char *accept_encoding, *if_none_match;
 	const struct tfp_http_post *post; /* NULL unless the route changes something */
 };
+
+/* tfp_reply_error, without what others than the owner need not know. */
+void tfp_route_error(const struct tfp_http_app *app, const struct tfp_error *err,
+		     struct tfp_reply *reply);
+
+/* Whether everybody may have it, as there is no secret in it: that the server is up, and
+ * what the page that asks for a token needs. */
+bool tfp_route_is_open(const char *path);
 
 /* Fills an initialised reply, errors included. build tells one build of the
  * program from another: it is part of the tags. */
@@ -106,5 +110,8 @@ enum tfp_status tfp_question_answer(const struct tfp_question *q, struct tfp_rep
 /* For a path that is no route: an asset, a redirect or 404. */
 void tfp_route_answer_static(const struct tfp_http_target *target,
 			     const struct tfp_http_conditions *conditions, struct tfp_reply *reply);
+/* The page that asks a person for the token, with why it does; false when the program
+ * was built without pages. */
+bool tfp_route_answer_sign_in(const char *why, struct tfp_reply *reply);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/answers.h"
-#include "http/listen.h"
+#include "http/gate.h"
 #include "http/pipe.h"
 #include "store/pack.h"
 
@@ -15,7 +15,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
@@ -41,7 +40,8 @@ struct tfp_http_server {
 	struct tfp_http_app app;
 	uint64_t build;
 	char *prefix;
-	struct tfp_listener listener;
+	struct tfp_listener *listener;
+	struct tfp_gate gate;
 	/* Apart, so that long work in one does not keep lists waiting. They are
 	 * not the pool that work within an answer uses. */
 	struct tfp_pool *light, *waiting, *streams;
@@ -68,14 +68,14 @@ struct request {
 	struct tfp_http_server *server;
 	struct MHD_Connection *connection;
 	struct tfp_arena arena;
-	const char *uri, *method;
+	const char *uri, *shown, *method; /* shown: without secrets */
 	struct tfp_http_target target;
 	struct tfp_http_conditions conditions;
 	const struct tfp_route *route;
 	struct tfp_http_post post;
-	struct tfp_buf body; /* of a POST */
-	size_t dropped;      /* bytes of a body that nobody wants */
-	bool takes_body;
+	struct tfp_buf body;      /* of a POST */
+	size_t dropped;           /* bytes of a body that nobody wants */
+	bool takes_body, is_form; /* is_form: brings the token */
 	struct tfp_reply reply;
 	struct tfp_pipe *pipe;           /* its body comes from here; or NULL */
 	struct tfp_waiter waiter;        /* for an answer that others may want too */
@@ -88,19 +88,11 @@ struct request {
 
 /* ---- from a reply to libmicrohttpd ---- */
 
-static void add_headers(struct MHD_Response *response, const struct tfp_reply *reply)
+static void add_headers(const struct tfp_gate *gate, struct MHD_Response *response,
+			const struct tfp_reply *reply)
 {
 	static const char *const encodings[] = {[TFP_HTTP_GZIP] = "gzip", [TFP_HTTP_ZSTD] = "zstd"};
-	static const char *const fixed[][2] = {
-		{"Content-Security-Policy",
-		 "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-		 "form-action 'none'; img-src 'self' data:"},
-		{"X-Content-Type-Options", "nosniff"},
-		{"Referrer-Policy", "no-referrer"},
-		{"Cache-Control", "no-cache"},
-	};
-	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-		MHD_add_response_header(response, fixed[i][0], fixed[i][1]);
+	tfp_gate_add_headers(gate, response, reply);
 	if (reply->status != 304)
 		MHD_add_response_header(response, "Content-Type", reply->content_type);
 	if (reply->encoding != TFP_HTTP_IDENTITY)
@@ -309,7 +301,7 @@ static enum MHD_Result send_reply(struct request *r)
 	}
 	if (!response)
 		return MHD_NO; /* no memory: the connection is closed */
-	add_headers(response, reply);
+	add_headers(&r->server->gate, response, reply);
 	enum MHD_Result result = MHD_queue_response(r->connection, reply->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -386,6 +378,18 @@ static const char *header(struct request *r, const char *name)
 	return value ? tfp_arena_strndup(&r->arena, value, strlen(value)) : NULL;
 }
 
+static bool pass_gate(struct request *r)
+{
+	const struct tfp_gate_request request = {
+		.method = r->method,
+		.uri = r->uri,
+		.target = &r->target,
+		.changes = r->route && tfp_route_takes_post(r->route),
+		.form = r->is_form ? tfp_buf_text(&r->body) : NULL,
+	};
+	return tfp_gate_check(&r->server->gate, r->connection, &request, &r->arena, &r->reply);
+}
+
 /* Makes the answer, or has it made by a job: then true, and the request is the
  * job's until the connection is resumed. */
 static bool hand_over(struct request *r)
@@ -399,15 +403,16 @@ static bool hand_over(struct request *r)
 		tfp_reply_error(&r->reply, &err);
 		return false;
 	}
+	if (r->is_form) {
+		/* It always ends in a reply of its own. */
+		pass_gate(r);
+		return false;
+	}
 	if (r->route && tfp_route_takes_post(r->route)) {
 		r->post = (struct tfp_http_post){
 			.posted = r->takes_body,
 			.body = tfp_buf_text(&r->body),
 			.size = r->body.size,
-			.content_type = header(r, "Content-Type"),
-			.host = header(r, "Host"),
-			.origin = header(r, "Origin"),
-			.fetch_site = header(r, "Sec-Fetch-Site"),
 		};
 		r->conditions.post = &r->post;
 	}
@@ -443,8 +448,10 @@ static bool accept_request(struct request *r)
 	enum tfp_status status =
 		tfp_http_target_parse(&r->target, r->uri, r->server->prefix, &r->arena, &err);
 	r->route = status == TFP_OK ? tfp_route_find(r->target.path) : NULL;
-	r->takes_body = post && r->route && tfp_route_takes_post(r->route);
-	bool known = get || head;
+	r->is_form = status == TFP_OK &&
+		     tfp_access_is_form(r->server->gate.access, r->method, r->target.path);
+	r->takes_body = r->is_form || (post && r->route && tfp_route_takes_post(r->route));
+	bool known = get || head || r->is_form;
 	if (r->route)
 		known = r->takes_body || (known && tfp_route_takes_get(r->route) &&
 					  !(head && tfp_route_takes_post(r->route)));
@@ -460,7 +467,7 @@ static bool accept_request(struct request *r)
 		tfp_reply_error(&r->reply, &err);
 		return false;
 	}
-	return true;
+	return r->is_form || pass_gate(r);
 }
 
 /* A piece of a body; false when the client is to be cut off. */
@@ -526,7 +533,12 @@ static void *first_line(void *context, const char *uri, struct MHD_Connection *c
 	tfp_reply_init(&r->reply);
 	tfp_buf_init(&r->body, BODY_MAX);
 	r->uri = tfp_arena_strndup(&r->arena, uri, strlen(uri));
-	if (!r->uri) {
+	char *shown = tfp_arena_strndup(&r->arena, uri, strlen(uri));
+	r->shown = shown;
+	if (shown)
+		tfp_access_mask(shown);
+	if (!r->uri || !shown) {
+		tfp_arena_release(&r->arena);
 		tfp_free(r);
 		return NULL;
 	}
@@ -571,7 +583,7 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 		bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
 		int64_t duration_ns = tfp_clock_monotonic_ns() - r->started_ns;
 		size_t sent = head ? 0 : r->sent;
-		tfp_log_verbose("%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->uri,
+		tfp_log_verbose("%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->shown,
 				r->reply.status, sent, (double)duration_ns / 1e6,
 				whole ? "" : " (cut off)");
 		count_request(r, sent, duration_ns, whole);
@@ -607,7 +619,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	*out = NULL;
 	if (!server)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
-	tfp_listener_init(&server->listener);
+	server->listener = config->listener;
 	server->app = *app;
 	server->build = config->build;
 	server->prefix = tfp_strdup(config->url_prefix);
@@ -620,8 +632,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	server->app.metrics = server->metrics;
 	server->app.health = server->health;
 	if (status == TFP_OK)
-		status = tfp_listen(&server->listener, config->host, config->port,
-				    config->further_ports, server->prefix, err);
+		status = tfp_gate_init(&server->gate, config->access, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
 	const struct tfp_answers_config answers = {
@@ -646,7 +657,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	const struct MHD_OptionItem options[] = {
 		/* First, so that it is there for what the others complain about. */
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
-		{MHD_OPTION_LISTEN_SOCKET, server->listener.fd, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, server->listener->fd, NULL},
 		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
@@ -656,9 +667,18 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection_changed, server},
 		{MHD_OPTION_END, 0, NULL},
 	};
-	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
-		NULL, NULL, handle, server, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	const struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+	const struct MHD_OptionItem encrypted[] = {
+		{MHD_OPTION_HTTPS_MEM_CERT, 0, config->tls ? config->tls->certificate : NULL},
+		{MHD_OPTION_HTTPS_MEM_KEY, 0, config->tls ? config->tls->key : NULL},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TFP_TLS_PRIORITIES},
+		{MHD_OPTION_END, 0, NULL},
+	};
+	server->daemon =
+		MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+					 MHD_USE_ERROR_LOG | (config->tls ? MHD_USE_TLS : 0),
+				 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options,
+				 MHD_OPTION_ARRAY, config->tls ? encrypted : plain, MHD_OPTION_END);
 	if (!server->daemon) {
 		tfp_http_server_free(server);
 		return tfp_fail(err, TFP_IO, "cannot start the HTTP server");
@@ -667,28 +687,13 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	return TFP_OK;
 }
 
-const char *tfp_http_server_url(const struct tfp_http_server *server)
-{
-	return server->listener.url;
-}
-
-uint16_t tfp_http_server_port(const struct tfp_http_server *server)
-{
-	return server->listener.port;
-}
-
-bool tfp_http_server_is_public(const struct tfp_http_server *server)
-{
-	return server->listener.public;
-}
-
 void tfp_http_server_stop(struct tfp_http_server *server)
 {
 	tfp_health_stop(server->health);
 	/* Its workers may still be about to look at the descriptor: new clients are
 	 * refused, but it is closed only when they have ended. */
 	if (MHD_quiesce_daemon(server->daemon) >= 0)
-		shutdown(server->listener.fd, SHUT_RDWR);
+		tfp_listener_stop(server->listener);
 }
 
 bool tfp_http_server_idle(const struct tfp_http_server *server)
@@ -711,7 +716,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	tfp_pool_free(server->waiting);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
-	tfp_listener_close(&server->listener);
+	tfp_gate_release(&server->gate);
 	tfp_health_free(server->health);
 	tfp_metrics_free(server->metrics);
 	tfp_free(server->prefix);

@@ -38,6 +38,7 @@ struct tfp_logdir {
 	char *path;
 	char *root_path; /* absolute: the directory, or the one that holds the file */
 	char *only;      /* the file's name when the directory is a file, or NULL */
+	bool hidden;     /* path is the last part only */
 	unsigned flags;
 
 	pthread_mutex_t lock; /* guards what follows */
@@ -828,6 +829,8 @@ static void note_folders_above(struct scan *s)
 {
 	static const char *const words[] = {"one level", "two levels", "three levels"};
 	char up[16] = "";
+	if (s->dir->hidden)
+		return; /* it is about what lies outside */
 	for (size_t level = 0; level < sizeof(words) / sizeof(words[0]); level++) {
 		struct stat st;
 		char profile[64];
@@ -1245,6 +1248,43 @@ enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error 
 	if (error)
 		return tfp_fail(err, TFP_IO, "cannot read the log directory: %s", strerror(error));
 	return TFP_OK;
+}
+
+void tfp_logdir_hide_path(struct tfp_logdir *dir)
+{
+	const char *slash = strrchr(dir->root_path, '/');
+	const char *name = dir->only ? dir->only : slash[1] ? slash + 1 : "/";
+	char *path = tfp_strdup(name);
+	if (path) {
+		tfp_free(dir->path);
+		dir->path = path;
+	} else {
+		dir->path[0] = '\0';
+	}
+	dir->hidden = true;
+}
+
+static void shorten(char *text, const char *path, const char *name)
+{
+	size_t n = path ? strlen(path) : 0, m = strlen(name);
+	if (n < 2 || m > n)
+		return; /* nothing lies above the root */
+	for (char *at = text; (at = strstr(at, path)); at += m) {
+		memcpy(at, name, m);
+		memmove(at + m, at + n, strlen(at + n) + 1);
+	}
+}
+
+void tfp_logdir_redact(struct tfp_logdir *dir, char *text)
+{
+	if (!dir->hidden || !strchr(text, '/'))
+		return;
+	/* Of a file, its folder is what lies outside. */
+	const char *name = dir->only ? "" : dir->path;
+	pthread_mutex_lock(&dir->lock);
+	shorten(text, dir->root_real, name);
+	pthread_mutex_unlock(&dir->lock);
+	shorten(text, dir->root_path, name);
 }
 
 void tfp_logdir_expire(struct tfp_logdir *dir)

@@ -78,8 +78,14 @@ enum tfp_status tfp_logdir_new(struct tfp_logdir **out, const char *path, unsign
 			       struct tfp_error *err) TFP_CHECK;
 /* No snapshot of it may be in use any more. Accepts NULL. */
 void tfp_logdir_free(struct tfp_logdir *dir);
-/* The path as it was given. */
+/* The path as it was given, or, once it is hidden, its last part. */
 const char *tfp_logdir_path(const struct tfp_logdir *dir);
+/* Others than its owner will read what is said about it: from now on that does not
+ * tell where it lies. Before any other thread uses it. */
+void tfp_logdir_hide_path(struct tfp_logdir *dir);
+/* Shortens, in place, what a text says of where the directory lies, if that is
+ * hidden. Thread-safe. */
+void tfp_logdir_redact(struct tfp_logdir *dir, char *text);
 
 /* Whether it can be opened and read now, without a scan. The text names no path. */
 enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err) TFP_CHECK;

@@ -42,6 +42,7 @@ TARGETS = {
     "fuzz_result": (1, 8192),
     "fuzz_text_match": (1, 1024),
     "fuzz_names": (1, 2048),
+    "fuzz_access": (1, 1024),
     "fuzz_headers": (1, 1024),
     "fuzz_grpc": (1, 4096),
     "fuzz_target": (1, 1024),

@@ -99,9 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct tfp_route *route = tfp_route_find(target.path);
 		const struct tfp_http_post post = {.posted = body != NULL,
 						   .body = body ? body : "",
-						   .size = body ? strlen(body) : 0,
-						   .content_type = "application/json",
-						   .host = "localhost"};
+						   .size = body ? strlen(body) : 0};
 		struct tfp_http_conditions conditions = {0};
 		MUST(tfp_utf8_valid(target.path, strlen(target.path)));
 		MUST(target.query.count <= TFP_HTTP_PARAMS_MAX);

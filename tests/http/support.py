@@ -92,6 +92,7 @@ class Server:
             raise AssertionError("the server did not start: " + self.log())
         self.url = self.line.rstrip("\n").rpartition(" at ")[2]
         parts = urllib.parse.urlsplit(self.url)
+        self.token = urllib.parse.parse_qs(parts.query).get("token", [None])[0]
         self.host, self.port, self.prefix = parts.hostname, parts.port, parts.path.rstrip("/")
 
     def connect(self, timeout=20):

@@ -413,18 +413,19 @@ class Allowed(ServerCase):
         self.assertEqual(server.get("/capture_profile", method="OPTIONS").status, 405)
 
     def test_off_when_others_can_reach_the_server(self):
-        server = self.serve("--host", "0.0.0.0", self.folder)
+        server = self.serve("--host", "0.0.0.0", "--auth", "none", self.folder)
         server.host = "127.0.0.1"
         self.assertIn("--allow-capture", self.try_one(server).json()["error"]["hint"])
         self.assertRefused(self.try_one(server), 403, "forbidden")
         overview = server.json("/capture_status")
         self.assertEqual((overview["allowed"], overview["reason"]["code"]), (False, "forbidden"))
         self.assertEqual(self.leftovers(), [])
-        server = self.serve("--host", "0.0.0.0", "--allow-capture", self.folder)
+        server = self.serve("--host", "0.0.0.0", "--auth", "none", "--allow-capture",
+                            "--allowed-host", "trainer.example", self.folder)
         server.host = "127.0.0.1"
         self.assertEqual(self.try_one(server).status, 200)
-        # Then also by whatever name there is.
         self.assertEqual(self.try_one(server, Host="trainer.example").status, 200)
+        self.assertRefused(self.try_one(server, Host="other.example"), 403, "forbidden")
         self.assertRefused(self.try_one(server, Origin="http://evil.example"), 403, "forbidden")
 
     def test_targets(self):

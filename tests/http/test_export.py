@@ -204,7 +204,7 @@ class Sending(Case):
     def begin(self):
         """A client that has the head of an export and reads no further."""
         client = socket.create_connection((self.server.host, self.server.port), timeout=20)
-        client.sendall(b"GET %s?run=big&format=perfetto HTTP/1.1\r\nHost: x\r\n\r\n"
+        client.sendall(b"GET %s?run=big&format=perfetto HTTP/1.1\r\nHost: localhost\r\n\r\n"
                        % EXPORT.encode())
         self.addCleanup(client.close)
         self.assertIn(b"200", client.recv(64))

@@ -47,7 +47,7 @@ class Starting(Case):
         self.assertNotIn("warning: anybody", server.log())
 
     def test_warns_when_others_can_reach_it(self):
-        server = self.serve("--host", "0.0.0.0", self.folder)
+        server = self.serve("--host", "0.0.0.0", "--auth", "none", self.folder)
         self.assertIn("warning: anybody who reaches", server.log())
         self.assertEqual(server.get("/healthz").status, 200)
 
@@ -103,7 +103,7 @@ class Usage(Case):
     def test_help_and_version(self):
         done = run_server("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        for option in ("--logdir", "--demo", "--host", "--port", "--url-prefix", "--verbose",
+        for option in ("--logdir", "--demo", "--host", "--port", "--auth", "--listen", "--url-prefix", "--verbose",
                        "--follow-symlinks", "--memory-limit", "--threads", "--cache-dir",
                        "--cache-limit", "--no-cache", "--help", "--version"):
             self.assertIn(option, done.stdout)
@@ -164,7 +164,7 @@ class Stopping(Case):
             server = self.serve()
             server.json("/runs")
             with socket.create_connection((server.host, server.port), timeout=20) as s:
-                s.sendall(b"GET /data?run=r&tag=tf_stats&limit=0 HTTP/1.1\r\nHost: x\r\n\r\n")
+                s.sendall(b"GET /data?run=r&tag=tf_stats&limit=0 HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 time.sleep(0.01 * attempt)
                 server.signal(signal.SIGTERM)
                 data = b""
@@ -184,7 +184,7 @@ class Stopping(Case):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.connect((server.host, server.port))
             for _ in range(20):
-                s.sendall(b"GET /data?run=r&tag=kernel_stats&limit=0 HTTP/1.1\r\nHost: x\r\n\r\n")
+                s.sendall(b"GET /data?run=r&tag=kernel_stats&limit=0 HTTP/1.1\r\nHost: localhost\r\n\r\n")
             time.sleep(0.5)
             start = time.monotonic()
             server.signal(signal.SIGTERM)

@@ -165,18 +165,15 @@ class Headers(SharedServerCase):
                 headers = self.get(path, method=method).headers
                 self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
                 self.assertEqual(headers["Referrer-Policy"], "no-referrer")
-                self.assertEqual(headers["Cache-Control"], "no-cache")
-                self.assertEqual(
-                    headers["Content-Security-Policy"],
-                    "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-                    "form-action 'none'; img-src 'self' data:")
+                self.assertEqual(headers["Cache-Control"], "private, no-cache")
+                self.assertIn("default-src 'none'; ", headers["Content-Security-Policy"])
 
 
 class Limits(SharedServerCase):
     def test_long_addresses(self):
         self.assertError(self.get("/runs?x=" + "a" * 9000), 400, "bad_query")
         self.assertEqual(self.get("/runs?x=" + "a" * 8000).status, 200)
-        self.assertIn(self.server.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: x\r\n\r\n"),
+        self.assertIn(self.server.raw(b"GET /" + b"a" * 200000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"),
                       (None, 400, 413, 414, 431))
         self.assertEqual(self.get("/healthz").status, 200)
 
@@ -212,7 +209,7 @@ class Hostile(SharedServerCase):
     def test_paths(self):
         for path in self.PATHS:
             with self.subTest(path=path):
-                request = "GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path
+                request = "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path
                 self.assertEqual(self.server.raw(request.encode()), 404)
 
     def test_runs_and_hosts_are_names_and_no_paths(self):
@@ -229,7 +226,7 @@ class Hostile(SharedServerCase):
     def test_what_is_no_http(self):
         for text in (b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
                      b"\x16\x03\x01\x02\x00\x01\x00\r\n",
-                     b"GET /runs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+                     b"GET /runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
                      b"GET /runs HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n"):
             with socket.create_connection((self.server.host, self.server.port)) as s:
                 s.sendall(text)
@@ -245,7 +242,7 @@ class Hostile(SharedServerCase):
     def test_clients_that_leave(self):
         for _ in range(50):
             s = socket.create_connection((self.server.host, self.server.port))
-            s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % BIG).encode())
+            s.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % BIG).encode())
             s.close()
         self.assertEqual(self.get("/healthz").status, 200)
         self.assertEqual(self.get(BIG).status, 200)
@@ -262,7 +259,7 @@ class Slow(SharedServerCase):
         self.assertEqual(self.get("/runs").status, 200)
         self.assertEqual(self.get(BIG).status, 200)
         self.assertLess(time.monotonic() - start, 10)
-        lazy[0].sendall(b"st: x\r\n\r\n")
+        lazy[0].sendall(b"st: localhost\r\n\r\n")
         self.assertTrue(lazy[0].recv(100).startswith(b"HTTP/1.1 200"))
         for s in lazy:
             s.close()
@@ -273,7 +270,7 @@ class Slow(SharedServerCase):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.settimeout(20)
             s.connect((self.server.host, self.server.port))
-            s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % BIG).encode())
+            s.sendall(("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % BIG).encode())
             time.sleep(0.5)
             self.assertEqual(self.get("/healthz").status, 200)
             data = b""
@@ -308,8 +305,8 @@ class Concurrent(Case):
         self.put_run("plugins/profile/r")
         server = self.serve()
         with socket.create_connection((server.host, server.port), timeout=10) as s:
-            s.sendall(b"GET /runs HTTP/1.1\r\nHost: x\r\n\r\n" * 9 +
-                      b"GET /runs HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            s.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 9 +
+                      b"GET /runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             data = b""
             while piece := s.recv(65536):
                 data += piece

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { axe, browser, complaints, freshPage } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
@@ -129,7 +129,7 @@ for (const theme of ['light', 'dark']) {
     await page.click('.capture-button');
     await page.waitForSelector('dialog .snippets');
     const text = await page.textContent('dialog.capture');
-    for (const part of ['--allow-capture', `tfprof capture localhost:6009 --logdir ${folder}`, 'tf.profiler.experimental.client.trace', 'jax.collect_profile']) assert(text.includes(part), `${part} is not there`);
+    for (const part of ['--allow-capture', `tfprof capture localhost:6009 --logdir ${basename(folder)}`, 'tf.profiler.experimental.client.trace', 'jax.collect_profile']) assert(text.includes(part), `${part} is not there`);
     equal(await page.locator('dialog .primary').count(), 0);
     await shot(page, `refused-${theme}`);
     await page.context().close();

@@ -22,7 +22,7 @@ const LATE = [/^graph_layout\.js$/, ...['capture_dialog', 'memory_profile', 'tf_
 const tap = new Tap();
 await tap.test('only what the page needs is there', () => equal(
   [...files.keys()].filter((name) => !/^chunk_[A-Z0-9]{8}\.js$/.test(name) && !LATE.some((late) => late.test(name))),
-  ['icon.svg', 'index.html', 'main.css', 'main.js', 'theme.js'],
+  ['icon.svg', 'index.html', 'main.css', 'main.js', 'sign_in.css', 'sign_in.html', 'sign_in.js', 'theme.js'],
 ));
 await tap.test(`JavaScript of the first route, ${(packed(FIRST) / 1000).toFixed(1)} KB gzip, stays below 180 KB`, () => {
   assert(FIRST.includes('main.js') && FIRST.includes('theme.js'), 'the document loads no script');

@@ -223,7 +223,7 @@ export function serve(dir, port = 0) {
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://x');
     const name = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-    response.setHeader('Content-Security-Policy', "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; img-src 'self' data:");
+    response.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
     if (/^[\w.]+\.(html|js|css|svg)$/.test(name)) {
       readFile(join(dir, name)).then((body) => response.setHeader('Content-Type', TYPES[extname(name)]).end(body), () => response.writeHead(404).end());
       return;

@@ -1,6 +1,6 @@
 // From the address to a page.
 
-import { ApiError, getJson, isAbort, type Tool } from './core/api';
+import { ApiError, getJson, isAbort, onSignedOut, type Tool } from './core/api';
 import { fill, h } from './core/dom';
 import { Keys } from './core/keys';
 import type { Page, PageType } from './core/page';
@@ -8,7 +8,7 @@ import { Runs } from './core/runs';
 import { startTheme } from './core/theme';
 import { UrlState } from './core/url_state';
 import { lazyPage } from './components/lazy_page';
-import { errorState, notRecorded, skeleton } from './components/states';
+import { errorState, notRecorded, signedOutState, skeleton } from './components/states';
 import { frameworkOpStats } from './pages/framework_op_stats';
 import { inputPipeline } from './pages/input_pipeline_analyzer';
 import { kernelStats } from './pages/kernel_stats';
@@ -43,8 +43,10 @@ class App {
   private toolsRequest: AbortController | null = null;
   /** Only who came without a wish is sent on to the one run there is. */
   private entering = true;
+  private signedOut = false;
 
   start(): void {
+    onSignedOut(() => this.signOut());
     this.url.subscribe(() => this.route());
     this.runs.subscribe(() => {
       if (this.entering || this.url.get('run') !== '') this.route();
@@ -54,7 +56,15 @@ class App {
     this.route();
   }
 
+  private signOut(): void {
+    this.signedOut = true;
+    this.toolsRequest?.abort();
+    this.close();
+    fill(this.shell.main, h('div', { class: 'page' }, h('h1', { tabindex: '-1' }, 'Signed out'), signedOutState()));
+  }
+
   private route(): void {
+    if (this.signedOut) return;
     const { tool, params } = this.url.place;
     const run = params['run'] ?? '';
     const alias = ALIASES[tool];

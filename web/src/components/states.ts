@@ -70,6 +70,15 @@ export function errorState(error: unknown, retry: () => void): HTMLElement {
     h('p', { class: 'acts' }, button('Try again', retry), copyButton('Copy details', () => details)));
 }
 
+/** The server was restarted with a new token: nothing on the page works until it is entered. */
+export function signedOutState(): HTMLElement {
+  return h('div', { class: 'state failed', role: 'alert' },
+    h('h2', {}, 'The server asks for its token'),
+    h('p', {}, 'It was probably restarted: a session ends with the server. Nothing is lost; this view opens again once you are let in.'),
+    h('p', { class: 'soft' }, 'The server prints an address with the token when it starts.'),
+    h('p', { class: 'acts' }, button('Enter the token', () => window.location.reload())));
+}
+
 /** Nothing was recorded: says so, and how to record it. */
 export function notRecorded(title: string, ...how: Child[]): HTMLElement {
   return h('div', { class: 'state' }, h('h2', {}, title), ...how);

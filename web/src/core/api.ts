@@ -135,6 +135,13 @@ export function postJson<T>(path: string, body: unknown, signal?: AbortSignal): 
   });
 }
 
+let signedOut: (() => void) | null = null;
+
+/** Called, once, when the server asks for its token: then no request is answered any more. */
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
 async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
   let response: Response;
   let body: unknown;
@@ -150,6 +157,10 @@ async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
     if (isAbort(error)) throw error;
     if (!response.ok) throw errorFrom(null, response.status, where);
     throw new ApiError('bad_answer', 'The answer was no JSON.', 'Something between this page and the server may have changed it.', null, null, where);
+  }
+  if (response.status === 401) {
+    signedOut?.();
+    signedOut = null;
   }
   if (!response.ok) throw errorFrom(body, response.status, where);
   return body as T;
