@@ -31,6 +31,7 @@ static const char usage[] =
 	"      --events-per-step N    events of a host in a step, about (3000)\n"
 	"      --allocations N        further blocks of host memory taken and given back in\n"
 	"                             a step, two events each (0)\n"
+	"      --counters N           samples of each GPU's counters in a step (0)\n"
 	"      --size BYTES           as many steps as make a file of about this size,\n"
 	"                             uncompressed; K, M and G stand for powers of 1000\n"
 	"      --compress KIND        none, gz or zst (none)\n"
@@ -49,6 +50,7 @@ enum option_id {
 	OPTION_STEPS,
 	OPTION_EVENTS,
 	OPTION_ALLOCATIONS,
+	OPTION_COUNTERS,
 	OPTION_SIZE,
 	OPTION_COMPRESS,
 	OPTION_SEED,
@@ -65,6 +67,7 @@ static const struct option long_options[] = {
 	{"steps", required_argument, NULL, OPTION_STEPS},
 	{"events-per-step", required_argument, NULL, OPTION_EVENTS},
 	{"allocations", required_argument, NULL, OPTION_ALLOCATIONS},
+	{"counters", required_argument, NULL, OPTION_COUNTERS},
 	{"size", required_argument, NULL, OPTION_SIZE},
 	{"compress", required_argument, NULL, OPTION_COMPRESS},
 	{"seed", required_argument, NULL, OPTION_SEED},
@@ -150,6 +153,8 @@ static bool parse_option(int id, const char *text, struct tfp_synth_options *o)
 		return parse_count("events-per-step", text, &o->events_per_step);
 	case OPTION_ALLOCATIONS:
 		return parse_count("allocations", text, &o->allocations);
+	case OPTION_COUNTERS:
+		return parse_count("counters", text, &o->counter_samples);
 	case OPTION_SIZE:
 		return parse_number("size", text, true, &o->bytes);
 	case OPTION_COMPRESS:

@@ -1,6 +1,7 @@
 #include "synth/host.h"
 
 #include "base/alloc.h"
+#include "synth/counters.h"
 #include "synth/host_state.h"
 #include "synth/rng.h"
 #include "synth/vocabulary.h"
@@ -874,6 +875,8 @@ static void write_step(struct tfp_synth_host *h, unsigned number)
 		run_device(h, s, d);
 		if (h->o->grouped)
 			derive(h, s, d);
+		if (h->o->counter_samples)
+			tfp_synth_counters_step(h, s, d);
 	}
 	manage_events(h);
 	churn(h, s);

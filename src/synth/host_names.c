@@ -1,3 +1,4 @@
+#include "synth/counters.h"
 #include "synth/host_state.h"
 #include "synth/rng.h"
 #include "synth/vocabulary.h"
@@ -346,6 +347,8 @@ static bool make_device(struct tfp_synth_host *h, unsigned index)
 		d->steps = tfp_synth_space_line(&h->space, d->plane, DERIVED_STEPS, "Steps",
 						DEVICE_LINES_NS);
 	}
+	if (h->o->counter_samples)
+		tfp_synth_counters_set_up(h, d, DEVICE_LINES_NS);
 	snprintf(d->context, sizeof(d->context), "$$%u", index + 1);
 	return !h->space.no_memory;
 }

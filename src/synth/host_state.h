@@ -20,6 +20,7 @@
 #define TFP_SYNTH_SCRATCH_THREADS 4 /* that take and give host memory */
 /* Where the lines of threads begin: with the profiler. */
 #define TFP_SYNTH_HOST_LINES_NS INT64_C(24546)
+#define TFP_SYNTH_COUNTERS      2  /* of a device */
 #define TFP_SYNTH_SCOPES_MAX    12 /* nesting of an op's name, and a 0 */
 
 /* An allocator's books. */
@@ -38,6 +39,8 @@ struct tfp_synth_device {
 	struct tfp_synth_line *threads[TFP_SYNTH_COMPUTE_THREADS], *collectives;
 	struct tfp_synth_line *compute, *h2d, *d2h, *nccl;
 	struct tfp_synth_line *steps, *scopes, *ops; /* grouped only */
+	struct tfp_synth_line *counters;             /* NULL for none */
+	uint32_t counter_names[TFP_SYNTH_COUNTERS], counter_stats[TFP_SYNTH_COUNTERS];
 	struct tfp_synth_allocator memory;
 	char context[16];
 	/* By op: texts and names on the host plane, then on the device's. */

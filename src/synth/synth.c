@@ -28,6 +28,7 @@ void tfp_synth_options_demo(struct tfp_synth_options *o)
 	o->hosts = 4;
 	o->steps = 26;
 	o->events_per_step = 800;
+	o->counter_samples = 10;
 }
 
 void tfp_synth_host_name(unsigned host, char out[TFP_SYNTH_HOST_NAME_SIZE])
@@ -58,6 +59,9 @@ static enum tfp_status check(const struct tfp_synth_options *o, struct tfp_error
 	if (status == TFP_OK && o->allocations > TFP_SYNTH_ALLOCATIONS_MAX)
 		status = tfp_fail(err, TFP_BAD_QUERY, "%u allocations: must be 0 to %u",
 				  o->allocations, TFP_SYNTH_ALLOCATIONS_MAX);
+	if (status == TFP_OK && o->counter_samples > TFP_SYNTH_SAMPLES_MAX)
+		status = tfp_fail(err, TFP_BAD_QUERY, "%u samples of counters: must be 0 to %u",
+				  o->counter_samples, TFP_SYNTH_SAMPLES_MAX);
 	if (status == TFP_OK && (o->run[0] == '\0' || o->run[0] == '.' || strchr(o->run, '/')))
 		status = tfp_fail(err, TFP_BAD_QUERY,
 				  "'%s' is no name for a run: it must not be empty, start with a "

@@ -34,6 +34,7 @@ enum tfp_synth_compression {
 #define TFP_SYNTH_STEPS_MAX       10000000
 #define TFP_SYNTH_EVENTS_MAX      4000000
 #define TFP_SYNTH_ALLOCATIONS_MAX 4000000
+#define TFP_SYNTH_SAMPLES_MAX     256
 
 struct tfp_synth_options {
 	unsigned hosts;           /* files; 1 to TFP_SYNTH_HOSTS_MAX */
@@ -43,6 +44,8 @@ struct tfp_synth_options {
 	/* Further blocks of host memory that each step takes and gives back, on several
 	 * threads: twice as many events, for the allocator "mklcpu". */
 	unsigned allocations;
+	unsigned counter_samples; /* of each GPU's counters in a step, at most TFP_SYNTH_SAMPLES_MAX
+				   */
 	/* When not 0, steps is chosen so that an uncompressed file comes near
 	 * this many bytes. */
 	uint64_t bytes;

@@ -627,6 +627,54 @@ static void the_books_of_memory_balance(void **state)
 	check_books(true);
 }
 
+/* ---- counters ---- */
+
+struct counters {
+	unsigned samples, busy, idle;
+	int64_t last;
+	char last_name[80];
+};
+
+static void note_counter(void *context, const struct event *e)
+{
+	struct counters *c = context;
+	const struct stat_value *value;
+
+	if (strcmp(e->line, "_counters_") != 0)
+		return;
+	/* As XLA writes them: a stat with the counter's own name. */
+	value = stat_of(e, e->name);
+	assert_non_null(value);
+	assert_true(value->number >= 0 && value->number <= 100);
+	assert_int_equal(e->start, e->end);
+	if (c->samples % 2)
+		assert_true(e->start == c->last && strcmp(e->name, c->last_name) != 0);
+	c->samples++;
+	c->busy += value->number > 20;
+	c->idle += value->number < 3;
+	c->last = e->start;
+	snprintf(c->last_name, sizeof(c->last_name), "%s", e->name);
+}
+
+static void counters_are_sampled_in_every_step(void **state)
+{
+	struct counters c = {0};
+	struct tfp_synth_options o;
+	struct bytes b;
+
+	(void)state;
+	tfp_synth_options_init(&o);
+	o.steps = 5;
+	o.counter_samples = 40;
+	write_or_fail(&o);
+	b = host_file(&o, 0, "");
+	read_capture(b, note_counter, &c);
+	assert_int_equal(c.samples, 2 * o.devices * o.steps * o.counter_samples);
+	assert_true(c.busy > 50);
+	assert_true(c.idle > 50);
+	free(b.data);
+}
+
 /* ---- kinds of captures ---- */
 
 struct kinds {
@@ -910,6 +958,7 @@ int main(void)
 		TEST(has_what_the_dashboards_need),
 		TEST(every_launch_has_its_kernel_after_it),
 		TEST(the_books_of_memory_balance),
+		TEST(counters_are_sampled_in_every_step),
 		TEST(raw_and_grouped_differ_as_they_should),
 		TEST(the_same_options_give_the_same_bytes),
 		TEST(compression_keeps_the_bytes),
