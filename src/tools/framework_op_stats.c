@@ -285,6 +285,7 @@ out:
 struct wanted {
 	struct tfp_str name, type;
 	bool device;
+	const struct tfp_session *session;
 	const char *host;
 	struct tfp_instances all;
 };
@@ -307,12 +308,15 @@ static enum tfp_status add_instances(void *context, struct tfp_capture *capture,
 {
 	struct wanted *w = context;
 	const struct tfp_hlo_modules *modules;
+	enum tfp_status status = TFP_OK;
 	w->host = host;
-	if (!w->device)
-		return tfp_host_op_events(capture, visit, w, err);
-	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
+	if (w->device)
+		status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status == TFP_OK)
-		status = tfp_device_op_events(capture, modules, visit, w, err);
+		status = w->device ? tfp_device_op_events(capture, modules, visit, w, err)
+				   : tfp_host_op_events(capture, visit, w, err);
+	if (status == TFP_OK)
+		status = tfp_instances_locate(&w->all, w->session, capture, host, err);
 	return status;
 }
 
@@ -327,7 +331,8 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 				"where=host or where=device, type= and name= are needed");
 	struct wanted w = {.name = {name, strlen(name)},
 			   .type = {type, strlen(type)},
-			   .device = strcmp(where, "device") == 0};
+			   .device = strcmp(where, "device") == 0,
+			   .session = session};
 	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);
 	if (status == TFP_OK)
 		status = tfp_instances_write(&w.all, json, err);

@@ -1,5 +1,6 @@
 #include "tools/instances.h"
 
+#include "analysis/tracks.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tools/data_table.h"
@@ -57,9 +58,56 @@ void tfp_instances_add(struct tfp_instances *all, const char *host, const struct
 		all->slowest_count++;
 	memmove(&all->slowest[at + 1], &all->slowest[at],
 		(all->slowest_count - at - 1) * sizeof(all->slowest[0]));
-	all->slowest[at] = (struct tfp_instance){host, utf8(plane->name), utf8(line->display_name),
-						 tfp_event_start_ps(line, event), duration};
+	all->slowest[at] = (struct tfp_instance){.host = host,
+						 .plane = utf8(plane->name),
+						 .line = utf8(line->display_name),
+						 .start_ps = tfp_event_start_ps(line, event),
+						 .duration_ps = duration,
+						 .in = line,
+						 .event = event};
 	all->failed = !all->slowest[at].plane || !all->slowest[at].line;
+}
+
+static uint32_t index_of(const struct tfp_session *session, const char *host)
+{
+	uint32_t i = 0;
+	while (i + 1 < session->run->host_count && strcmp(session->run->hosts[i].host, host) != 0)
+		i++;
+	return i;
+}
+
+static void locate(struct tfp_instance *one, const struct tfp_tracks *tracks)
+{
+	for (uint32_t t = 0; t < tracks->file_track_count; t++) {
+		const struct tfp_track *track = &tracks->tracks[t];
+		if (track->line != one->in || track->kind == TFP_TRACK_COUNTER)
+			continue;
+		one->on_timeline =
+			!__builtin_sub_overflow(one->start_ps, tracks->begin_ps, &one->timeline_ps);
+		one->track = t;
+	}
+}
+
+enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp_session *session,
+				     struct tfp_capture *capture, const char *host,
+				     struct tfp_error *err)
+{
+	const struct tfp_tracks *tracks = NULL;
+	for (size_t i = 0; i < all->slowest_count; i++) {
+		struct tfp_instance *one = &all->slowest[i];
+		if (!one->in)
+			continue;
+		if (!tracks) {
+			enum tfp_status status =
+				tfp_file_tracks_get(capture, session->pool, &tracks, err);
+			if (status != TFP_OK)
+				return status;
+		}
+		locate(one, tracks);
+		one->host_index = index_of(session, host);
+		one->in = NULL;
+	}
+	return TFP_OK;
 }
 
 void tfp_instances_release(struct tfp_instances *all)
@@ -154,6 +202,11 @@ enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *j
 		text(json, "plane", one->plane);
 		text(json, "line", one->line);
 		field(json, "start_us", (double)one->start_ps / 1e6);
+		if (one->on_timeline) {
+			tfp_buf_printf(json, "\"event\":\"%" PRIu32 ".%" PRIu32 ".%zu\",",
+				       one->host_index, one->track, one->event);
+			field(json, "timeline_us", (double)one->timeline_ps / 1e6);
+		}
 		tfp_buf_puts(json, "\"duration_us\":");
 		tfp_json_number(json, (double)one->duration_ps / 1e6);
 		tfp_buf_putc(json, '}');

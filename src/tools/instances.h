@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "store/capture.h"
+#include "tools/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,13 @@ struct tfp_instance {
 	const char *host;   /* borrowed */
 	char *plane, *line; /* owned, UTF-8 */
 	int64_t start_ps, duration_ps;
+	/* Its line until it is located, then NULL; its number there. */
+	const struct tfp_line *in;
+	size_t event;
+	/* On the timeline of its host alone, if it is there. */
+	bool on_timeline;
+	uint32_t host_index, track; /* in the run's list of hosts; in the capture's of tracks */
+	int64_t timeline_ps;        /* from the timeline's begin */
 };
 
 struct tfp_instances {
@@ -33,6 +41,11 @@ struct tfp_instances {
  * shows when it is written. */
 void tfp_instances_add(struct tfp_instances *all, const char *host, const struct tfp_plane *plane,
 		       const struct tfp_line *line, size_t event);
+/* After all events of a capture are added: finds the slowest of them on its timeline. host is the
+ * name they were added with, in a run of the session. */
+enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp_session *session,
+				     struct tfp_capture *capture, const char *host,
+				     struct tfp_error *err) TFP_CHECK;
 void tfp_instances_release(struct tfp_instances *all);
 enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
 				    struct tfp_error *err) TFP_CHECK;

@@ -95,6 +95,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 
 struct wanted {
 	const char *kernel, *name; /* NULL: any */
+	const struct tfp_session *session;
 	struct tfp_instances all;
 };
 
@@ -119,6 +120,7 @@ static void add_line(struct wanted *w, const struct tfp_gpu_reader *reader,
 static enum tfp_status add_instances(void *context, struct tfp_capture *capture, const char *host,
 				     struct tfp_pool *pool, struct tfp_error *err)
 {
+	struct wanted *w = context;
 	const struct tfp_hlo_modules *modules;
 	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	for (size_t p = 0; status == TFP_OK && p < capture->plane_count; p++) {
@@ -129,10 +131,12 @@ static enum tfp_status add_instances(void *context, struct tfp_capture *capture,
 		status = tfp_gpu_reader_init(&reader, plane, modules, err);
 		for (size_t l = 0; status == TFP_OK && l < plane->line_count; l++) {
 			if (!tfp_line_is_derived(&plane->lines[l]))
-				add_line(context, &reader, &plane->lines[l], host);
+				add_line(w, &reader, &plane->lines[l], host);
 		}
 		tfp_gpu_reader_release(&reader);
 	}
+	if (status == TFP_OK)
+		status = tfp_instances_locate(&w->all, w->session, capture, host, err);
 	return status;
 }
 
@@ -140,7 +144,8 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 				 struct tfp_buf *json, struct tfp_error *err)
 {
 	struct wanted w = {.kernel = tfp_query_get(query, "kernel"),
-			   .name = tfp_query_get(query, "name")};
+			   .name = tfp_query_get(query, "name"),
+			   .session = session};
 	if (!w.kernel && !w.name)
 		return tfp_fail(err, TFP_BAD_QUERY, "kernel= or name= is needed");
 	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);

@@ -269,6 +269,12 @@ class Routes(SharedServerCase):
         self.assertEqual(sum(b["count"] for b in got["histogram"]), got["count"])
         self.assertLessEqual(len(got["histogram"]), 24)
         self.assertLessEqual(len(got["slowest"]), 10)
+        # The timeline says the same of the event.
+        for one in got["slowest"]:
+            event = self.json("/trace_viewer/event", run="one", host="solo", id=one["event"])
+            self.assertEqual(event["name"], first["kernel_name"])
+            self.assertAlmostEqual(event["start_ps"] / 1e6, one["timeline_us"], delta=1e-6)
+            self.assertAlmostEqual(event["duration_ps"] / 1e6, one["duration_us"], delta=1e-6)
         none = self.json("/instances", run="one", tag="kernel_stats", kernel="no such kernel")
         self.assertEqual((none["count"], none["slowest"]), (0, []))
 

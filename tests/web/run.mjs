@@ -348,6 +348,18 @@ await tap.test('details show the whole name and how occurrences are spread', () 
   assert(!hashOf(page).includes('sel='), 'sel is still in the address');
 }));
 
+await tap.test('the slowest occurrences lead to their events in the trace', () => using(KERNELS, {}, async (page) => {
+  await page.click('.tabulator-row >> nth=0');
+  const name = await page.getAttribute('.tabulator-cell[tabulator-field=kernel] .cell', 'title');
+  const row = page.locator('.detail .slowest tbody tr').first();
+  const [length, where] = [await row.locator('td').nth(0).textContent(), await row.locator('td').nth(2).textContent()];
+  await row.locator('a').click();
+  await page.waitForSelector('.trace-detail .full-name');
+  equal(await page.textContent('.trace-detail .full-name'), name);
+  const text = await page.textContent('.trace-detail');
+  for (const part of [length, where.split(' · ')[0]]) assert(text.includes(part), `${part} is missing: ${text}`);
+}));
+
 await tap.test('comparing with a base run, swapping and clearing', () => using(`${OPS}&base=${encodeURIComponent(BASE)}`, {}, async (page) => {
   const heads = () => page.$$eval('.table-card .sort span', (spans) => spans.map((span) => span.textContent));
   assert((await heads()).includes('Δ (µs)'), 'no column of differences');

@@ -1,6 +1,6 @@
 // Everything about one row: its fields, and how its occurrences are spread.
 
-import { getJson, type Instances, type Query } from '../core/api';
+import { getJson, type Instances, type Query, type Slowest } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, duration, exact, joined } from '../core/format';
 import { ChartCard } from './chart_card';
@@ -16,6 +16,8 @@ export interface Detail {
   query: Query | null;
   /** Where its events are on the timeline, if there is one. */
   trace?: string | null;
+  /** Where one of its slowest events is on the timeline; null where it is not. */
+  slowest?: (one: Slowest) => string | null;
   /** Shown below the facts, e.g. the members of a group. */
   extra?: HTMLElement;
 }
@@ -67,7 +69,7 @@ export class DetailPanel {
     this.element.hidden = false;
     const { query } = detail;
     if (query !== null) {
-      this.loader.load((signal) => getJson<Instances>('instances', query, signal), (instances) => this.instances(instances), () => skeleton(150, 120, 220));
+      this.loader.load((signal) => getJson<Instances>('instances', query, signal), (instances) => this.instances(instances, detail.slowest), () => skeleton(150, 120, 220));
     }
   }
 
@@ -76,7 +78,7 @@ export class DetailPanel {
     this.chart?.destroy();
   }
 
-  private instances(data: Instances): HTMLElement {
+  private instances(data: Instances, place: Detail['slowest']): HTMLElement {
     if (data.count === 0) return h('p', { class: 'soft' }, 'No single events of this row were recorded.');
     this.chart?.destroy();
     this.chart = new ChartCard({ title: 'Events by duration', name: 'events' });
@@ -89,8 +91,10 @@ export class DetailPanel {
     });
     const body = h('tbody');
     for (const one of slowest) {
+      const link = place?.(one) ?? null;
+      const length = microseconds(one.duration_us);
       body.append(h('tr', {},
-        h('td', { class: 'number', title: `${exact(one.duration_us)} µs` }, microseconds(one.duration_us)),
+        h('td', { class: 'number', title: `${exact(one.duration_us)} µs` }, link === null ? length : h('a', { href: link, 'aria-label': `${length}: show in the trace` }, length)),
         h('td', { class: 'number', title: `${exact(one.start_us)} µs` }, microseconds(one.start_us)),
         h('td', { title: `${one.host} ${one.plane} ${one.line}` }, `${one.line} · ${one.host}`)));
     }

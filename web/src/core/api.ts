@@ -58,6 +58,17 @@ export interface Diagnostics {
   captures: CaptureFacts[];
 }
 
+/** One of the slowest events of a row; event and timeline_us where the timeline of its host has it. */
+export interface Slowest {
+  host: string;
+  plane: string;
+  line: string;
+  start_us: number;
+  duration_us: number;
+  event?: string;
+  timeline_us?: number;
+}
+
 export interface Instances {
   count: number;
   total_us: number;
@@ -68,7 +79,7 @@ export interface Instances {
   max_us: number;
   stddev_us: number;
   histogram: { from_us: number; to_us: number; count: number }[];
-  slowest: { host: string; plane: string; line: string; start_us: number; duration_us: number }[];
+  slowest: Slowest[];
 }
 
 export class ApiError extends Error {

@@ -1,5 +1,8 @@
 // Where in the trace something is: every link to the timeline is made here, so that its keys are known in one place.
 
+import type { Slowest } from './api';
+import type { PageContext } from './page';
+
 /** One of: a step by its name, a stretch of time in nanoseconds from the trace's begin, all events of a name, or all that name an op. */
 export type TraceTarget = { step: string } | { fromNs: number; toNs: number; event?: string } | { name: string } | { op: string };
 
@@ -10,4 +13,16 @@ export function tracePlace(target: TraceTarget): Record<string, string> {
   // An op is the name of some events and an argument of others.
   if ('op' in target) return { q: target.op, in: 'all' };
   return { from: String(target.fromNs), to: String(target.toNs), ...(target.event === undefined ? {} : { sel: target.event }) };
+}
+
+/** Where one of the slowest events is on the timeline of its host, chosen and with room around it; null where it is not. */
+export function slowestLink(context: PageContext): (one: Slowest) => string | null {
+  return (one) => {
+    if (one.event === undefined || one.timeline_us === undefined || !context.has('trace_viewer')) return null;
+    const [start, length] = [one.timeline_us * 1000, Math.max(one.duration_us * 1000, 10)];
+    return context.link('trace_viewer', {
+      ...tracePlace({ fromNs: Math.max(0, Math.floor(start - 2 * length)), toNs: Math.ceil(start + 3 * length), event: one.event }),
+      ...((context.tool?.hosts ?? []).length > 1 ? { host: one.host } : {}),
+    });
+  };
 }

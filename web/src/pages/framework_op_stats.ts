@@ -19,7 +19,7 @@ import { amount, number, records, text, type Cell, type GvizTable, type Rec } fr
 import { addressKey, distinctTails } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
-import { tracePlace } from '../core/trace_link';
+import { slowestLink, tracePlace } from '../core/trace_link';
 
 type Side = 'Device' | 'Host';
 type Dev = 'device' | 'host' | 'all';
@@ -543,6 +543,7 @@ class OpStatsPage implements Page {
     const detail: Detail = {
       key: JSON.stringify([query, row.key]), title: single ? row.type || row.name : row.label, full: row.name, facts,
       query: single && !gone && row.type !== 'IDLE' ? { ...query, where: row.side.toLowerCase(), type: row.type, name: row.name } : null,
+      slowest: slowestLink(this.context),
       trace: single && !gone && row.type !== 'IDLE' && this.context.has('trace_viewer') ? this.context.link('trace_viewer', tracePlace({ op: row.name })) : null,
     };
     if (!single) detail.extra = this.members(row);

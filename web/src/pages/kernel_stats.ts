@@ -18,7 +18,7 @@ import { amount, flag, number, records, text, type Cell, type GvizTable } from '
 import { addressKey, distinctTails, opTypeFromName, shortKernel, trimLeft, trimRight } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
-import { tracePlace } from '../core/trace_link';
+import { slowestLink, tracePlace } from '../core/trace_link';
 
 type Group = 'kernel_op' | 'kernel' | 'op' | 'type';
 
@@ -391,6 +391,7 @@ class KernelStatsPage implements Page {
     const detail: Detail = {
       key: JSON.stringify([query, row.key]), title: name, full, facts,
       query: row.difference?.state === 'gone' || unknown ? null : instances,
+      slowest: slowestLink(this.context),
       trace: row.difference?.state === 'gone' || unknown || group === 'type' || !this.context.has('trace_viewer') ? null
         : this.context.link('trace_viewer', tracePlace(group === 'op' ? { op: row.op } : { name: row.kernel })),
     };
