@@ -15,7 +15,7 @@ import served
 from captures import Captures
 from goals import Table
 
-# Those of docs/performance.md's table, then the others; each with its first line of words.
+# Those of docs/performance.md's table, then the others.
 BENCHMARKS = {
     "cold": cold.cold,
     "warm": served.warm,
@@ -23,13 +23,14 @@ BENCHMARKS = {
     "restart": served.restart,
     "start": served.start,
     "size": served.size,
+    "idle": served.idle,
     "hosts": programs.hosts,
     "load": programs.load,
     "memory": programs.memory,
     "trace": programs.trace,
     "list": served.listing,
 }
-WITH_GOALS = list(BENCHMARKS)[:7]
+WITH_GOALS = list(BENCHMARKS)[:8]
 
 
 class Bench:
@@ -65,6 +66,7 @@ def main():
                         help="hosts of the run of many (16; 256 take 5 GB)")
     options = parser.parse_args()
     bench = Bench(options)
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} before the first benchmark")
     for name in options.names or WITH_GOALS:
         print(f"\n== {name}", flush=True)
         BENCHMARKS[name](bench)

@@ -13,6 +13,7 @@ from cold import LARGE_MB, SMALL_MB
 from server import Server
 
 ROUNDS = 9
+IDLE_S = 20
 
 
 def first_run(server):
@@ -68,12 +69,16 @@ def clients(bench):
                    for path in addresses(server) if path.startswith("data")]
         _, path = min(answers)
         size = len(server.get(path)[1])
-        out = subprocess.run(["wrk", "-t1", "-c64", "-d5s", server.url + path], check=True,
-                             text=True, stdout=subprocess.PIPE).stdout
-    print(out, flush=True)
-    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
-    if "Non-2xx" in out:
-        return bench.table.missing(measure, "there were other answers than 200")
+        for connections in (1, 8, 64):
+            out = subprocess.run(
+                ["wrk", "-t1", f"-c{connections}", "-d3s", "--latency", server.url + path],
+                check=True, text=True, stdout=subprocess.PIPE).stdout
+            if "Non-2xx" in out:
+                return bench.table.missing(measure, "there were other answers than 200")
+            rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
+            latency = re.search(r"50%\s+(\S+)\s.*99%\s+(\S+)\s", out, re.S)
+            print(f"{connections:3} connections: {rate:9,.0f} a second, median {latency.group(1)},"
+                  f" 99 % {latency.group(2)}", flush=True)
     bench.table.at_least(measure, 20000, rate, "a second", f"{size / 1000:.1f} KB")
 
 
@@ -123,6 +128,20 @@ def size(bench):
     os.unlink(copy)
     print(f"tfprof-server, stripped: {bytes_} bytes")
     bench.table.at_most("the program, stripped", 4, bytes_ / 1e6, "MB")
+
+
+def idle(bench):
+    """What a server with 10,000 runs and an open capture takes while nobody asks."""
+    with Server(bench.server, bench.captures.runs(10000)) as server:
+        server.get("run_list")
+        server.get(f"data?run={first_run(server)}&tag=overview_page")
+        time.sleep(1)
+        before = server.busy_ms()
+        time.sleep(IDLE_S)
+        spent = server.busy_ms() - before
+    print(f"idle for {IDLE_S} s, 10,000 runs: {spent:.0f} ms of the processors")
+    bench.table.at_most("idle, 10,000 runs in the log directory", 0.1, spent / IDLE_S / 10,
+                        "% of a processor")
 
 
 def listing(bench):

@@ -1,6 +1,7 @@
 """tfprof-server for a benchmark, and a client that adds little of its own."""
 
 import http.client
+import os
 import re
 import subprocess
 import threading
@@ -42,6 +43,12 @@ class Server:
         if reply.status != 200:
             raise RuntimeError(f"{path}: {reply.status} {body[:200]}")
         return ms, body
+
+    def busy_ms(self):
+        """Time of all processors that it has had."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
 
     def since_start_ms(self):
         return (time.perf_counter() - self.begun) * 1e3
