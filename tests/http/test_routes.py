@@ -269,14 +269,21 @@ class Routes(SharedServerCase):
         self.assertEqual(sum(b["count"] for b in got["histogram"]), got["count"])
         self.assertLessEqual(len(got["histogram"]), 24)
         self.assertLessEqual(len(got["slowest"]), 10)
-        # The timeline says the same of the event.
-        for one in got["slowest"]:
-            event = self.json("/trace_viewer/event", run="one", host="solo", id=one["event"])
-            self.assertEqual(event["name"], first["kernel_name"])
-            self.assertAlmostEqual(event["start_ps"] / 1e6, one["timeline_us"], delta=1e-6)
-            self.assertAlmostEqual(event["duration_ps"] / 1e6, one["duration_us"], delta=1e-6)
         none = self.json("/instances", run="one", tag="kernel_stats", kernel="no such kernel")
         self.assertEqual((none["count"], none["slowest"]), (0, []))
+
+    def test_the_timeline_has_the_slowest_instances(self):
+        for run in ("one", "train/many"):
+            table = self.json("/data", run=run, tag="kernel_stats")
+            kernel = table["rows"][0]["c"][[c["id"] for c in table["cols"]].index("kernel_name")]["v"]
+            got = self.json("/instances", run=run, tag="kernel_stats", kernel=kernel)
+            for one in got["slowest"]:
+                event = self.json("/trace_viewer/event", run=run, host=one["host"],
+                                  id=one["event"])
+                self.assertEqual(event["name"], kernel)
+                self.assertAlmostEqual(event["start_ps"] / 1e6, one["timeline_us"], delta=1e-6)
+                self.assertAlmostEqual(event["duration_ps"] / 1e6, one["duration_us"], delta=1e-6)
+        self.assertGreater(len({one["host"] for one in got["slowest"]}), 1)
 
 
 class Errors(SharedServerCase):
