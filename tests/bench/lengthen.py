@@ -107,9 +107,8 @@ def line(data, times, period_ps):
     return out
 
 
-def longest(data):
-    """From the first to the last moment of a line, over all lines."""
-    end = 0
+def all_events(data):
+    """(the bytes of an event, its parts), over all lines"""
     for field, _, _, value, stop in fields(data):
         if field != XSPACE_PLANES:
             continue
@@ -119,23 +118,26 @@ def longest(data):
                 body = plane[at:last]
                 for f, _, _, v, e in fields(body):
                     if f == XLINE_EVENTS:
-                        _, offset, _, duration = offset_of(body[v:e])
-                        end = max(end, offset + duration)
-    return end
+                        yield body[v:e], offset_of(body[v:e])
+
+
+def repetitions(data, size, period_ps):
+    """How often the events make about so many bytes: later offsets are longer."""
+    events = [(len(event), parts[1]) for event, parts in all_events(data)]
+    once = sum(length for length, _ in events)
+    middle = size // max(1, once) // 2 * period_ps
+    grown = sum(len(encode(offset + middle)) - len(encode(offset)) for _, offset in events)
+    around = len(data) - once  # tags, lengths and all that is not repeated
+    tags = sum(1 + len(encode(length)) for length, _ in events)
+    return max(1, round((size - around + tags) / max(1, once + grown + tags)))
 
 
 def lengthen(source, target, size):
     with open(source, "rb") as file:
         data = file.read()
-    period_ps = longest(data) + 1_000_000
-    fixed = 0  # bytes outside of lines
-    for field, _, begin, value, end in fields(data):
-        if field != XSPACE_PLANES:
-            fixed += end - begin
-            continue
-        plane = data[value:end]
-        fixed += sum(e - b for f, _, b, _, e in fields(plane) if f != XPLANE_LINES)
-    times = max(1, round((size - fixed) / max(1, len(data) - fixed)))
+    # From the first to the last moment of a line, over all lines, and a little more.
+    period_ps = max(offset + length for _, (_, offset, _, length) in all_events(data)) + 1_000_000
+    times = repetitions(data, size, period_ps)
     with open(target, "wb") as out:
         for field, _, begin, value, end in fields(data):
             if field != XSPACE_PLANES:
