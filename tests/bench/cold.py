@@ -51,8 +51,10 @@ def cold(bench):
     scan = min(small["scan"].ms)
     for kind, goal in (("overview_page", 3), ("tile", 4)):
         best = min(small[kind].ms)
+        # Where others use the machine too, processor time says more than the clock.
+        busy = min(small[kind].busy) / min(small["scan"].busy)
         bench.table.at_most(f"cold {WHAT[kind]}, {SMALL_MB} MB", goal, best / scan,
-                            "x a bare scan", f"{best:.0f} ms")
+                            "x a bare scan", f"{best:.0f} ms; both processors' time {busy:.1f} x")
     # Both sizes in turn: a ratio of two runs would be one of two moments of the machine.
     large_file = bench.captures.long(LARGE_MB)
     small_ms, large = [], None

@@ -9,11 +9,12 @@ import argparse
 import os
 import sys
 
-import cold
-import programs
-import served
-from captures import Captures
-from goals import Table
+sys.dont_write_bytecode = True
+import cold  # noqa: E402
+import programs  # noqa: E402
+import served  # noqa: E402
+from captures import Captures  # noqa: E402
+from goals import Table  # noqa: E402
 
 # Those of docs/performance.md's table, then the others.
 BENCHMARKS = {
