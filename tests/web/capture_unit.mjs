@@ -1,18 +1,10 @@
 // The pure part of the capture dialog: node tests/web/capture_unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
+import test from 'node:test';
+import { load } from './modules.mjs';
 
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-const outfile = join(dir, 'capture.mjs');
-await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', 'capture.ts')], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-const capture = await import(pathToFileURL(outfile));
+const capture = await load('core/capture');
 
 const form = (more) => ({ ...capture.DEFAULTS, addresses: 'a:1', ...more });
 const problemsOf = (more, allowed = null) => Object.keys(capture.readForm(form(more), allowed).problems);

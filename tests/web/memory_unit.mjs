@@ -1,18 +1,10 @@
 // The pure parts of the memory profile: node tests/web/memory_unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
+import test from 'node:test';
+import { load } from './modules.mjs';
 
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-const outfile = join(dir, 'memory.mjs');
-await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', 'memory.ts')], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-const memory = await import(pathToFileURL(outfile));
+const memory = await load('core/memory');
 
 const table = (columns, rows, p = {}) => ({ cols: columns.map((id) => ({ id, label: id, type: 'number' })), rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })), p });
 

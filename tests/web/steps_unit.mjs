@@ -1,25 +1,12 @@
 // The pure parts of the pages about steps: node tests/web/steps_unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
+import test from 'node:test';
+import { load } from './modules.mjs';
 
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-
-async function load(name) {
-  const outfile = join(dir, `${name}.mjs`);
-  await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', `${name}.ts`)], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-  return import(pathToFileURL(outfile));
-}
-
-const steps = await load('steps');
-const advice = await load('advice');
-const pod = await load('pod');
+const steps = await load('core/steps');
+const advice = await load('core/advice');
+const pod = await load('core/pod');
 
 const table = (columns, rows, p = {}) => ({ cols: columns.map((id) => ({ id, label: id, type: 'number' })), rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })), p });
 const GENERIC = ['stepnum', 'deviceComputeTimeMs', 'hostComputeTimeMs', 'infeedTimeMs', 'stepTimeMs'];

@@ -1,18 +1,10 @@
 // The pure parts of the tf.data page: node tests/web/tf_data_unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
+import test from 'node:test';
+import { load } from './modules.mjs';
 
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-const outfile = join(dir, 'tf_data.mjs');
-await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', 'tf_data.ts')], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-const tfData = await import(pathToFileURL(outfile));
+const tfData = await load('core/tf_data');
 
 const use = (id, parent, more = {}) => ({ id: String(id), parent: String(parent), role: 'waited', name: `I${id}`, longName: `Iterator::I${id}`, start: 0, total: 1, self: 1, calls: 1, kind: 'other', ...more });
 const shape = (list) => list.map(({ use: { id }, depth, parent }) => `${'.'.repeat(depth)}${id}<${parent?.id ?? ''}`);

@@ -1,21 +1,8 @@
 // The pure parts of the timeline: node tests/web/trace_unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
-
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-
-async function load(name) {
-  const outfile = join(dir, `${name.replace('/', '_')}.mjs`);
-  await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', `${name}.ts`)], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-  return import(pathToFileURL(outfile));
-}
+import test from 'node:test';
+import { load } from './modules.mjs';
 
 const viewport = await load('timeline/viewport');
 const model = await load('timeline/model');
@@ -30,6 +17,16 @@ const names = await load('core/names');
 const places = await load('core/url_state');
 
 const close = (a, b, limit = 1e-6) => assert.ok(Math.abs(a - b) <= limit, `${a} is not ${b}`);
+
+test('a slow event leads to itself, with room around it, on its own host', () => {
+  const context = (hosts, has = true) => ({ tool: { hosts }, has: () => has, link: (tool, params) => [tool, params] });
+  const one = { host: 'b', event: '1.2.3', timeline_us: 100.5, duration_us: 2, start_us: 7 };
+  assert.deepEqual(link.slowestLink(context(['a', 'b']))(one), ['trace_viewer', { from: '96500', to: '106500', sel: '1.2.3', host: 'b' }]);
+  assert.deepEqual(link.slowestLink(context(['b']))({ ...one, timeline_us: 1, duration_us: 0 }), ['trace_viewer', { from: '980', to: '1030', sel: '1.2.3' }]);
+  assert.equal(link.slowestLink(context(['b']))({ ...one, timeline_us: 0 })[1].from, '0');
+  assert.equal(link.slowestLink(context(['b']))({ host: 'b', start_us: 7, duration_us: 2 }), null);
+  assert.equal(link.slowestLink(context(['b'], false))(one), null);
+});
 
 test('time and pixels are each other’s inverse', () => {
   const view = { from: 1e12, to: 3e12 };

@@ -1,31 +1,18 @@
 // The pure parts of the page: node tests/web/unit.mjs
 
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { after } from 'node:test';
-import { pathToFileURL } from 'node:url';
-import { requireWeb, webDir } from './support.mjs';
+import test from 'node:test';
+import { load } from './modules.mjs';
 
-const dir = await mkdtemp(join(tmpdir(), 'tfprof-web-'));
-after(() => rm(dir, { recursive: true, force: true }));
-
-async function load(name) {
-  const outfile = join(dir, `${name}.mjs`);
-  await requireWeb('esbuild').build({ entryPoints: [join(webDir, 'src', 'core', `${name}.ts`)], outfile, bundle: true, format: 'esm', logLevel: 'error' });
-  return import(pathToFileURL(outfile));
-}
-
-const format = await load('format');
-const filter = await load('filter');
-const names = await load('names');
-const state = await load('url_state');
-const view = await load('table_view');
-const compare = await load('compare');
-const csv = await load('csv');
-const gviz = await load('gviz');
-const progress = await load('progress');
+const format = await load('core/format');
+const filter = await load('core/filter');
+const names = await load('core/names');
+const state = await load('core/url_state');
+const view = await load('core/table_view');
+const compare = await load('core/compare');
+const csv = await load('core/csv');
+const gviz = await load('core/gviz');
+const progress = await load('core/progress');
 
 const shown = (us) => format.joined(format.duration(us));
 
