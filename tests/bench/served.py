@@ -13,6 +13,7 @@ from cold import LARGE_MB, SMALL_MB
 from server import Server
 
 ROUNDS = 9
+WARM_ROUNDS = 25
 IDLE_S = 20
 
 
@@ -44,14 +45,14 @@ def warm(bench):
     for file in (bench.captures.long(SMALL_MB), bench.captures.composed("100M", "--size", "100M")):
         with Server(bench.server, file) as server:
             paths = addresses(server)
-            for _ in range(ROUNDS + 1):
+            for _ in range(WARM_ROUNDS + 1):
                 for path in paths:
                     server.get(path, "zstd")
-        print(f"{file}: first answer; median and worst of {ROUNDS} others, ms")
+        print(f"{file}: first answer; median and worst of {WARM_ROUNDS} others, ms")
         for path in paths:
             first, *others = [ms for asked, ms in server.answered() if asked == "/" + path]
-            median = statistics.median(others[-ROUNDS:])
-            print(f"  {path[:70]:70} {first:8.1f} {median:6.1f} {max(others[-ROUNDS:]):6.1f}")
+            median = statistics.median(others[-WARM_ROUNDS:])
+            print(f"  {path[:70]:70} {first:8.1f} {median:6.1f} {max(others[-WARM_ROUNDS:]):6.1f}")
             if median >= worst:
                 worst, slowest = median, path
     tag = re.search(r"tag=(\w+)", slowest)
