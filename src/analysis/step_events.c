@@ -381,7 +381,8 @@ static void run_host_line(void *context, size_t index)
 		/* The work of a pool's thread for this group, from here on. */
 		if (region < groups->region_count && groups->regions[region].event == i)
 			end = begin + (groups->regions[region].end_ps - line->start_ps[i]);
-		if (h->reads_stats)
+		if (h->has_stages || (h->reads_stats && name->kind == HOST_EVENT &&
+				      name->type != name->type_if_correlated))
 			read_host_stats(h, line, i, &f);
 		if (h->has_stages)
 			root_stage = is_root_stage(&stack, begin, end, f.stage, is_called(h, &f),
@@ -779,13 +780,17 @@ struct tpu_reader {
 	uint8_t *parts; /* by metadata */
 	struct tpu_open *open;
 	size_t depth, room;
+	size_t last_step; /* asked for, in out->tpu */
 	struct tfp_plane_steps *out;
 };
 
-/* Steps come in order of time and number, so the one meant is nearly always last. */
-static struct tfp_tpu_step *tpu_step(struct tfp_plane_steps *out, uint32_t group)
+/* One op after the other is of the same step. */
+static struct tfp_tpu_step *tpu_step(struct tpu_reader *r, uint32_t group)
 {
+	struct tfp_plane_steps *out = r->out;
 	size_t low = 0, high = out->tpu_count;
+	if (r->last_step < high && out->tpu[r->last_step].group == group)
+		return &out->tpu[r->last_step];
 	if (high && out->tpu[high - 1].group < group)
 		low = high;
 	while (low < high) {
@@ -795,6 +800,7 @@ static struct tfp_tpu_step *tpu_step(struct tfp_plane_steps *out, uint32_t group
 		else
 			high = middle;
 	}
+	r->last_step = low;
 	if (low < out->tpu_count && out->tpu[low].group == group)
 		return &out->tpu[low];
 	if (!make_room(&out->tpu, out->tpu_count, &out->tpu_room, sizeof(*out->tpu)))
@@ -833,7 +839,7 @@ static void tpu_span(const struct tpu_reader *r, const struct tfp_line *line, si
 static bool tpu_pop(struct tpu_reader *r)
 {
 	const struct tpu_open *e = &r->open[--r->depth];
-	struct tfp_tpu_step *step = tpu_step(r->out, e->group);
+	struct tfp_tpu_step *step = tpu_step(r, e->group);
 	uint64_t time = (uint64_t)(e->end_ps - e->begin_ps);
 	if (!step)
 		return false;
@@ -882,7 +888,7 @@ static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line, co
 			last = TFP_NO_GROUP;
 			continue;
 		}
-		struct tfp_tpu_step *step = tpu_step(r->out, (uint32_t)groups[i]);
+		struct tfp_tpu_step *step = tpu_step(r, (uint32_t)groups[i]);
 		if (!step)
 			return false;
 		tpu_span(r, line, i, &begin, &end);
@@ -916,7 +922,7 @@ static void read_parts(struct tpu_reader *r)
 static bool read_tpu_executions(struct tpu_reader *r, size_t count)
 {
 	for (size_t s = 0; s < count; s++) {
-		struct tfp_tpu_step *step = tpu_step(r->out, (uint32_t)s);
+		struct tfp_tpu_step *step = tpu_step(r, (uint32_t)s);
 		if (!step)
 			return false;
 		step->begin_ps = r->executions[s].begin_ps;

@@ -95,39 +95,70 @@ static bool read_stat(const uint8_t *data, size_t size, struct tfp_stat *stat)
 	return c.damage == TFP_PB_SOUND;
 }
 
+/* The number that a stat ends with, which is all that is left of it. Before it are four
+ * bytes at least, the stat's length among them, so that what is read at once ends with it
+ * and begins within the capture. */
+static inline bool last_number(const uint8_t *at, const uint8_t *end, uint64_t *value)
+{
+	const uint64_t tops = UINT64_C(0x8080808080808080);
+	size_t size = (size_t)(end - at);
+	uint64_t word;
+	if (size == 1) {
+		*value = *at;
+		return *at < 0x80;
+	}
+	if (size < 4 || size > 8) {
+		struct tfp_pb_cursor c = tfp_pb_cursor(at, size);
+		return tfp_pb_varint(&c, value) && c.at == c.end;
+	}
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	word >>= 64 - 8 * size;
+	if ((word & tops) != tops >> (72 - 8 * size))
+		return false;
+	*value = tfp_pb_join_sevens(word & ~tops);
+	return true;
+}
+
+/* The value of a stat where it is one of those that nearly all are, and all that is left;
+ * false for any other form, with nothing decided. */
+static inline bool read_usual_value(const uint8_t *at, const uint8_t *end, struct tfp_stat *stat)
+{
+	switch (*at++) {
+	case VARINT(STAT_UINT):
+		stat->kind = TFP_STAT_UINT;
+		return last_number(at, end, &stat->uint_value);
+	case VARINT(STAT_INT):
+		stat->kind = TFP_STAT_INT;
+		return last_number(at, end, &stat->uint_value);
+	case VARINT(STAT_REF):
+		stat->kind = TFP_STAT_REF;
+		return last_number(at, end, &stat->uint_value);
+	case BYTES(STAT_STR): {
+		struct tfp_pb_cursor c = tfp_pb_cursor(at, (size_t)(end - at));
+		const uint8_t *text;
+		size_t size;
+		if (!tfp_pb_bytes(&c, &text, &size) || c.at != c.end)
+			return false;
+		stat->kind = TFP_STAT_STR;
+		stat->text = tfp_str(text, size);
+		return true;
+	}
+	default:
+		return false;
+	}
+}
+
 /* As every writer writes a stat: its id, then one value, and nothing else. false for
  * any other form, with nothing decided. Analyses read tens of millions of stats,
  * and this is half of their time. */
 static inline bool read_usual_stat(const uint8_t *data, size_t size, struct tfp_stat *stat)
 {
 	struct tfp_pb_cursor c = tfp_pb_cursor(data, size);
-	const uint8_t *text;
-	size_t text_size;
 	if (size < 3 || data[0] != VARINT(STAT_METADATA_ID))
 		return false;
 	c.at++;
-	if (!tfp_pb_int64(&c, &stat->metadata_id) || c.at == c.end)
-		return false;
-	switch (*c.at++) {
-	case VARINT(STAT_UINT):
-		stat->kind = TFP_STAT_UINT;
-		break;
-	case VARINT(STAT_INT):
-		stat->kind = TFP_STAT_INT;
-		break;
-	case VARINT(STAT_REF):
-		stat->kind = TFP_STAT_REF;
-		break;
-	case BYTES(STAT_STR):
-		stat->kind = TFP_STAT_STR;
-		if (!tfp_pb_bytes(&c, &text, &text_size))
-			return false;
-		stat->text = tfp_str(text, text_size);
-		return c.at == c.end;
-	default:
-		return false;
-	}
-	return tfp_pb_varint(&c, &stat->uint_value) && c.at == c.end;
+	return tfp_pb_int64(&c, &stat->metadata_id) && c.at != c.end &&
+	       read_usual_value(c.at, c.end, stat);
 }
 
 bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat)
@@ -158,61 +189,85 @@ static inline const uint8_t *after_number(const uint8_t *at, const uint8_t *end)
 	return at == end ? NULL : at + 1;
 }
 
-/* What most of an event's bytes are: numbers, and stats that nobody asked for, as every
- * writer writes them (below 128 bytes; first the key of the metadata, in one or two bytes).
- * Passes over them to the first byte that is anything else. */
-static const uint8_t *pass_unwanted(const uint8_t *at, const uint8_t *end, uint32_t stats,
-				    const struct tfp_id_map *ids, const uint8_t *wanted)
+/* A stat of less than 128 bytes that begins with the key of its metadata, in one or two
+ * bytes: as every writer writes them. Behind its tag is data; end is the message's. The value
+ * begins at value, or this is NULL where it is anything else. */
+struct usual {
+	const uint8_t *value, *end;
+	int64_t key;
+};
+
+static inline struct usual usual_stat(const uint8_t *data, const uint8_t *end)
 {
-	while (end - at >= 5) {
-		if (*at == stats) {
-			size_t size = at[1];
-			int64_t key = at[3];
-			if (size < 3 || size >= 0x80 || size > (size_t)(end - at) - 2 ||
-			    at[2] != VARINT(STAT_METADATA_ID))
-				break;
-			if (key >= 0x80) {
-				if (at[4] >= 0x80)
-					break;
-				key = (key & 0x7f) | (int64_t)at[4] << 7;
-			}
-			if (wanted[tfp_id_map_find(ids, key)])
-				break;
-			at += 2 + size;
-			continue;
-		}
-		if (TFP_PB_WIRE(*at) != TFP_PB_VARINT || *at < 8 || *at >= 0x80)
-			break;
-		const uint8_t *next = after_number(at + 1, end);
-		if (!next)
-			break;
-		at = next;
+	struct usual u = {NULL, NULL, 0};
+	if (end - data < 4 || data[0] < 4 || data[0] > end - data - 1 || data[0] >= 0x80 ||
+	    data[1] != VARINT(STAT_METADATA_ID))
+		return u;
+	u.end = data + 1 + data[0];
+	u.key = data[2];
+	if (data[2] < 0x80) {
+		u.value = data + 3;
+	} else if (data[3] < 0x80) {
+		u.value = data + 4;
+		u.key = (data[2] & 0x7f) | (int64_t)data[3] << 7;
 	}
-	return at;
+	return u;
+}
+
+/* The general case of tfp_stat_next_of: the next field, however it is written. *number is
+ * that of a stat. false at the end. */
+static bool next_field(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
+		       const uint8_t *wanted, struct tfp_stat *stat, unsigned *number)
+{
+	struct tfp_pb_cursor *c = &it->cursor;
+	const uint8_t *data;
+	size_t size;
+	uint32_t tag;
+	*number = 0;
+	if (!tfp_pb_next(c, &tag))
+		return false;
+	if (tag != TFP_PB_TAG(it->field, TFP_PB_BYTES))
+		return tfp_pb_skip(c, tag);
+	if (!tfp_pb_bytes(c, &data, &size) || !read_stat(data, size, stat))
+		return false;
+	*number = wanted[tfp_id_map_find(ids, stat->metadata_id)];
+	return true;
 }
 
 unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
 			  const uint8_t *wanted, struct tfp_stat *stat)
 {
-	uint32_t tag, stats = TFP_PB_TAG(it->field, TFP_PB_BYTES);
-	struct tfp_pb_cursor *c = &it->cursor;
-	for (;;) {
-		const uint8_t *data;
-		size_t size;
-		c->at = pass_unwanted(c->at, c->end, stats, ids, wanted);
-		if (!tfp_pb_next(c, &tag))
-			return 0;
-		if (tag != stats) {
-			tfp_pb_skip(c, tag);
-			continue;
+	const uint32_t stats = TFP_PB_TAG(it->field, TFP_PB_BYTES);
+	const uint8_t *at = it->cursor.at, *const end = it->cursor.end;
+	while (at != end) {
+		unsigned number = 0;
+		if (*at == stats) {
+			struct usual u = usual_stat(at + 1, end);
+			if (u.value && !(number = wanted[tfp_id_map_find(ids, u.key)])) {
+				at = u.end;
+				continue;
+			}
+			if (u.value && read_usual_value(u.value, u.end, stat)) {
+				stat->metadata_id = u.key;
+				it->cursor.at = u.end;
+				return number;
+			}
+		} else if (TFP_PB_WIRE(*at) == TFP_PB_VARINT && *at >= 8 && *at < 0x80) {
+			const uint8_t *next = after_number(at + 1, end);
+			if (next) {
+				at = next;
+				continue;
+			}
 		}
-		if (!tfp_pb_bytes(c, &data, &size) ||
-		    (!read_usual_stat(data, size, stat) && !read_stat(data, size, stat)))
+		it->cursor.at = at;
+		if (!next_field(it, ids, wanted, stat, &number))
 			return 0;
-		unsigned number = wanted[tfp_id_map_find(ids, stat->metadata_id)];
 		if (number)
 			return number;
+		at = it->cursor.at;
 	}
+	it->cursor.at = end;
+	return 0;
 }
 
 int64_t tfp_plane_stat_id(const struct tfp_plane *plane, const char *name)

@@ -27,10 +27,7 @@ static inline bool short_varint(struct tfp_pb_cursor *c, uint64_t *value)
 	if (ends == 0)
 		return false;
 	word &= (ends ^ (ends - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
-	word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
-	word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-	word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
-	*value = word;
+	*value = tfp_pb_join_sevens(word);
 	c->at += (__builtin_ctzll(ends) >> 3) + 1;
 	return true;
 }

@@ -94,6 +94,15 @@ static inline bool tfp_pb_varint(struct tfp_pb_cursor *c, uint64_t *value)
 	return tfp_pb_long_varint(c, value);
 }
 
+/* The number in the bytes of a varint of at most eight, little end first, their uppermost
+ * bits cleared. */
+static inline uint64_t tfp_pb_join_sevens(uint64_t word)
+{
+	word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+	word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* int64 and int32 fields: two's complement in 64 bits. */
 static inline bool tfp_pb_int64(struct tfp_pb_cursor *c, int64_t *value)
 {
