@@ -228,6 +228,33 @@ static void test_cpu_only(void **state)
 	close_built(&o);
 }
 
+/* Steps overlap, and a thread works for one and the other by turns. */
+static void test_a_thread_for_two_steps(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_line *markers = builder_line(host, 0, "0", 0);
+	struct builder_line *l = builder_line(host, 1, "1", 0);
+	(void)state;
+	grouped(markers, "train", 0, 100, 0);
+	grouped(markers, "train", 50, 100, 1);
+	grouped(l, "a", 60, 5, 0);
+	grouped(l, "a", 70, 10, 1);
+	grouped(l, "a", 85, 5, 0);
+	grouped(l, "a", 110, 10, 1);
+	grouped(l, "a", 130, 7, 0); /* after its step */
+	struct opened o = open_built(b);
+	const struct tfp_steps *steps = steps_of(&o);
+	assert_int_equal(steps->count, 2);
+	for (size_t s = 0; s < 2; s++) {
+		const struct tfp_core_step *core = tfp_step_core(steps, s, 0);
+		assert_int_equal(core->duration_ps, 100);
+		assert_int_equal(core->type_ps[TFP_STEP_HOST_COMPUTE], s == 0 ? 10 : 20);
+	}
+	assert_sums(steps);
+	close_built(&o);
+}
+
 /* GpuStepDbTest: the group goes from the host's launch to the kernel. */
 static void test_gpu(void **state)
 {
@@ -903,6 +930,7 @@ int main(void)
 		cmocka_unit_test(test_sweep_nothing),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_cpu_only),
+		cmocka_unit_test(test_a_thread_for_two_steps),
 		cmocka_unit_test(test_gpu),
 		cmocka_unit_test(test_two_gpus),
 		cmocka_unit_test(test_cut_steps),
