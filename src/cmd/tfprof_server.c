@@ -15,6 +15,7 @@
 #include "tools/run_info.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <getopt.h>
 #include <signal.h>
@@ -26,10 +27,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DEFAULT_PORT  6006
-#define FURTHER_PORTS 100
-#define STOP_SECONDS  5
-#define FILES_WANTED  16384
+#define DEFAULT_PORT    6006
+#define FURTHER_PORTS   100
+#define STOP_SECONDS    5
+#define FILES_WANTED    16384
+#define MAX_CONNECTIONS 100000
+#define MAX_SECONDS     86400
 /* What a quick look may unpack a file to: as much as a message can be. */
 #define LOOK_BYTES ((uint64_t)2 << 30)
 
@@ -53,6 +56,16 @@ static const char usage[] =
 	"                         0 takes any free one\n"
 	"      --url-prefix PATH  serve below PATH too, for a proxy in front\n"
 	"      --follow-symlinks  follow links that lead out of DIR\n"
+	"      --max-connections N\n"
+	"                         connections in all (2000, or as many as the system\n"
+	"                         has descriptors for)\n"
+	"      --max-connections-per-client N\n"
+	"                         connections from one address, 0 for any number (64, and\n"
+	"                         any number from this machine)\n"
+	"      --request-timeout N\n"
+	"                         seconds to send the head of a request (15)\n"
+	"      --answer-timeout N seconds to take an answer, besides those that its size\n"
+	"                         allows at 16 KiB a second (60)\n"
 	"      --memory-limit N   bytes that captures and answers may hold; K, M, G, T\n"
 	"                         stand for powers of 1024 (half of the memory)\n"
 	"      --allow-capture    let clients capture from programs also when --host lets\n"
@@ -65,6 +78,7 @@ static const char usage[] =
 	"                         (tfprof in $XDG_CACHE_HOME or ~/.cache)\n"
 	"      --cache-limit N    bytes that they may take; K, M, G, T as above (1G)\n"
 	"      --no-cache         keep nothing\n"
+	"      --log-format FORM  text, or json: an object for each line on stderr\n"
 	"      --verbose          a line for every request and every capture opened, on\n"
 	"                         stderr\n"
 	"  -h, --help             print this and exit\n"
@@ -90,8 +104,13 @@ enum option_id {
 	OPTION_PORT,
 	OPTION_URL_PREFIX,
 	OPTION_FOLLOW_SYMLINKS,
+	OPTION_MAX_CONNECTIONS,
+	OPTION_MAX_PER_CLIENT,
+	OPTION_REQUEST_TIMEOUT,
+	OPTION_ANSWER_TIMEOUT,
 	OPTION_MEMORY_LIMIT,
 	OPTION_THREADS,
+	OPTION_LOG_FORMAT,
 	OPTION_VERBOSE,
 	OPTION_VERSION
 };
@@ -106,9 +125,14 @@ static const struct option long_options[] = {
 	{"port", required_argument, NULL, OPTION_PORT},
 	{"url-prefix", required_argument, NULL, OPTION_URL_PREFIX},
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
+	{"max-connections", required_argument, NULL, OPTION_MAX_CONNECTIONS},
+	{"max-connections-per-client", required_argument, NULL, OPTION_MAX_PER_CLIENT},
+	{"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
+	{"answer-timeout", required_argument, NULL, OPTION_ANSWER_TIMEOUT},
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
 	{"threads", required_argument, NULL, OPTION_THREADS},
 	TFP_RESULTS_LONG_OPTIONS,
+	{"log-format", required_argument, NULL, OPTION_LOG_FORMAT},
 	{"verbose", no_argument, NULL, OPTION_VERBOSE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -125,6 +149,7 @@ struct options {
 	uint16_t port;
 	bool port_given, demo, allow_capture;
 	struct tfp_captures_config captures;
+	struct tfp_limits_config limits;
 };
 
 static int bad_usage(const char *format, const char *text)
@@ -193,6 +218,35 @@ static int read_options(struct options *o, int argc, char **argv)
 		case OPTION_FOLLOW_SYMLINKS:
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
 			break;
+		case OPTION_MAX_CONNECTIONS:
+			if (!read_number(optarg, MAX_CONNECTIONS, &n) || n == 0)
+				return bad_usage("--max-connections takes a number from 1 to "
+						 "100000, not '%s'",
+						 optarg);
+			o->limits.connections = (unsigned)n;
+			break;
+		case OPTION_MAX_PER_CLIENT:
+			if (!read_number(optarg, MAX_CONNECTIONS, &n))
+				return bad_usage("--max-connections-per-client takes a number up "
+						 "to 100000, not '%s'",
+						 optarg);
+			o->limits.per_client = (unsigned)n;
+			break;
+		case OPTION_REQUEST_TIMEOUT:
+			if (!read_number(optarg, MAX_SECONDS, &n) || n == 0)
+				return bad_usage("--request-timeout takes seconds, 1 to 86400, not "
+						 "'%s'",
+						 optarg);
+			o->limits.head_ms = (unsigned)n * 1000;
+			o->limits.body_ms = 2 * o->limits.head_ms;
+			break;
+		case OPTION_ANSWER_TIMEOUT:
+			if (!read_number(optarg, MAX_SECONDS, &n) || n == 0)
+				return bad_usage("--answer-timeout takes seconds, 1 to 86400, not "
+						 "'%s'",
+						 optarg);
+			o->limits.answer_ms = (unsigned)n * 1000;
+			break;
 		case OPTION_MEMORY_LIMIT:
 			if (!tfp_read_size(optarg, &o->memory_limit))
 				return bad_usage("--memory-limit takes a size such as 4G, not '%s'",
@@ -221,6 +275,12 @@ static int read_options(struct options *o, int argc, char **argv)
 			break;
 		case OPTION_CAPTURE_GET:
 			o->captures.by_get = true;
+			break;
+		case OPTION_LOG_FORMAT:
+			if (strcmp(optarg, "json") != 0 && strcmp(optarg, "text") != 0)
+				return bad_usage("--log-format takes text or json, not '%s'",
+						 optarg);
+			tfp_log_set_format(optarg[0] == 'j' ? TFP_LOG_JSON : TFP_LOG_TEXT);
 			break;
 		case OPTION_VERBOSE:
 			tfp_log_set_verbose(true);
@@ -259,13 +319,26 @@ static int read_options(struct options *o, int argc, char **argv)
 	return -1;
 }
 
+/* Where one is closed, the next file or connection would take its place, and get what is
+ * printed. */
+static void hold_standard_files(void)
+{
+	int fd;
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A connection and a file being read need a descriptor each. */
-static void raise_file_limit(void)
+static void raise_file_limit(unsigned connections)
 {
 	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FILES_WANTED)
+	rlim_t wanted = FILES_WANTED + (rlim_t)connections;
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
 		return;
-	limit.rlim_cur = limit.rlim_max < FILES_WANTED ? limit.rlim_max : FILES_WANTED;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
 	setrlimit(RLIMIT_NOFILE, &limit); /* where it fails, the old one serves */
 }
 
@@ -418,6 +491,7 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		.access = p->entrance.access,
 		.tls = p->entrance.encrypted ? &p->entrance.tls : NULL,
 		.url_prefix = o->url_prefix,
+		.limits = o->limits,
 		.build = tfp_build_stamp(),
 		.answer_bytes = answer_bytes(o),
 	};
@@ -459,6 +533,7 @@ int main(int argc, char **argv)
 		.port = DEFAULT_PORT,
 		.memory_limit = tfp_memory_of_machine() / 2,
 		.results = {.limit_bytes = TFP_RESULTS_LIMIT},
+		.limits = tfp_limits_defaults(),
 	};
 	char demo[4096] = "", text[2048];
 	struct tfp_error err;
@@ -469,6 +544,7 @@ int main(int argc, char **argv)
 		return code;
 
 	/* Before any thread is made, so that all inherit it. */
+	hold_standard_files();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -479,7 +555,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* A file that may not grow further is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
-	raise_file_limit();
+	raise_file_limit(o.limits.connections);
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof-server: %s\n", err.message);
 		return EXIT_FAILURE;

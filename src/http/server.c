@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
@@ -27,7 +28,6 @@
 #define STREAMS_MAX        4u
 #define STREAM_ROOM        ((size_t)1 << 20)
 #define STREAM_PATIENCE_MS 30000u
-#define CONNECTIONS_MAX    1000u
 #define IDLE_SECONDS       75u
 #define REQUEST_MEMORY     ((size_t)1 << 20)
 /* Of libmicrohttpd for a request's head: a longer one it refuses itself. */
@@ -48,6 +48,7 @@ struct tfp_http_server {
 	struct tfp_answers *answers; /* which has threads of its own for heavy work */
 	struct tfp_metrics *metrics;
 	struct tfp_health *health;
+	struct tfp_limits *limits;
 	atomic_uint streaming; /* downloads being made */
 	atomic_bool stopping;
 	atomic_uint active; /* requests being answered */
@@ -67,6 +68,7 @@ struct stream {
 struct request {
 	struct tfp_http_server *server;
 	struct MHD_Connection *connection;
+	struct tfp_client *client; /* the connection's; or NULL */
 	struct tfp_arena arena;
 	const char *uri, *shown, *method; /* shown: without secrets */
 	struct tfp_http_target target;
@@ -130,14 +132,24 @@ static void wake_connection(void *context)
 	MHD_resume_connection(context);
 }
 
+/* libmicrohttpd's end of a stream. */
+struct source {
+	struct tfp_pipe *pipe;
+	struct tfp_limits *limits;
+	struct tfp_client *client;
+};
+
 static ssize_t read_stream(void *context, uint64_t at, char *to, size_t room)
 {
+	struct source *source = context;
 	size_t size;
 	(void)at;
-	switch (tfp_pipe_read(context, to, room, &size)) {
+	switch (tfp_pipe_read(source->pipe, to, room, &size)) {
 	case TFP_PIPE_DATA:
+		tfp_client_phase(source->limits, source->client, TFP_PHASE_ANSWER, size);
 		return (ssize_t)size;
 	case TFP_PIPE_EMPTY:
+		tfp_client_phase(source->limits, source->client, TFP_PHASE_WORK, 0);
 		return 0;
 	case TFP_PIPE_END:
 		return MHD_CONTENT_READER_END_OF_STREAM;
@@ -150,7 +162,9 @@ static ssize_t read_stream(void *context, uint64_t at, char *to, size_t room)
 
 static void abandon_stream(void *context)
 {
-	tfp_pipe_abandon(context);
+	struct source *source = context;
+	tfp_pipe_abandon(source->pipe);
+	tfp_free(source);
 }
 
 static enum tfp_status write_counted(void *context, const void *bytes, size_t size,
@@ -242,11 +256,16 @@ static void start_stream(struct request *r)
 
 static struct MHD_Response *stream_response(struct request *r)
 {
+	struct source *source = tfp_malloc(sizeof(*source));
+	if (!source)
+		return NULL;
+	*source = (struct source){r->pipe, r->server->limits, r->client};
 	struct MHD_Response *response = MHD_create_response_from_callback(
-		MHD_SIZE_UNKNOWN, 64 << 10, read_stream, r->pipe, abandon_stream);
-	if (!response)
-		tfp_pipe_abandon(r->pipe);
-	r->pipe = NULL;
+		MHD_SIZE_UNKNOWN, 64 << 10, read_stream, source, abandon_stream);
+	if (response)
+		r->pipe = NULL;
+	else
+		tfp_free(source);
 	return response;
 }
 
@@ -302,6 +321,7 @@ static enum MHD_Result send_reply(struct request *r)
 	if (!response)
 		return MHD_NO; /* no memory: the connection is closed */
 	add_headers(&r->server->gate, response, reply);
+	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_ANSWER, r->sent);
 	enum MHD_Result result = MHD_queue_response(r->connection, reply->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -426,6 +446,7 @@ static bool hand_over(struct request *r)
 				 &r->reply);
 		return false;
 	}
+	tfp_client_phase(server->limits, r->client, TFP_PHASE_WORK, 0);
 	if (cost == TFP_ROUTE_HEAVY)
 		return ask_for_answer(r);
 	MHD_suspend_connection(r->connection);
@@ -502,6 +523,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		if (!r->method)
 			return MHD_NO;
 		r->counted = true;
+		tfp_client_phase(r->server->limits, r->client, TFP_PHASE_BODY, 0);
 		atomic_fetch_add(&r->server->active, 1);
 		tfp_metrics_add(r->server->metrics, TFP_METRIC_IN_FLIGHT, 1);
 		/* At once where it is refused: a body may be long. */
@@ -524,10 +546,12 @@ static void *first_line(void *context, const char *uri, struct MHD_Connection *c
 {
 	struct tfp_http_server *server = context;
 	struct request *r = tfp_calloc(1, sizeof(*r));
-	(void)connection;
 	if (!r)
 		return NULL;
 	r->server = server;
+	r->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			    ->socket_context;
+	tfp_client_phase(server->limits, r->client, TFP_PHASE_HEAD, 0);
 	r->started_ns = tfp_clock_monotonic_ns();
 	tfp_arena_init(&r->arena, REQUEST_MEMORY);
 	tfp_reply_init(&r->reply);
@@ -545,15 +569,50 @@ static void *first_line(void *context, const char *uri, struct MHD_Connection *c
 	return r;
 }
 
+static enum MHD_Result admit(void *context, const struct sockaddr *address, socklen_t size)
+{
+	struct tfp_http_server *server = context;
+	(void)size;
+	return tfp_limits_admit(server->limits, address) ? MHD_YES : MHD_NO;
+}
+
 static void connection_changed(void *context, struct MHD_Connection *connection, void **state,
 			       enum MHD_ConnectionNotificationCode code)
 {
 	struct tfp_http_server *server = context;
 	bool begins = code == MHD_CONNECTION_NOTIFY_STARTED;
-	(void)connection;
-	(void)state;
+	if (begins) {
+		int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+				 ->connect_fd;
+		*state = tfp_limits_enter(
+			server->limits, fd,
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+				->client_addr);
+	} else {
+		tfp_limits_leave(server->limits, *state);
+	}
 	tfp_metrics_add(server->metrics, TFP_METRIC_CONNECTIONS, begins ? 1 : -1);
 	tfp_metrics_add(server->metrics, TFP_METRIC_ACCEPTED, begins);
+}
+
+static void log_request(struct request *r, size_t sent, double ms, bool whole)
+{
+	char client[TFP_ADDRESS_TEXT];
+	tfp_address_text(MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+				 ->client_addr,
+			 client);
+	const struct tfp_log_field fields[] = {
+		{"status", NULL, r->reply.status},
+		{"bytes", NULL, (double)sent},
+		{"ms", NULL, ms},
+		{"client", client, 0},
+		{"end", whole ? "whole" : "cut_off", 0},
+		{"method", r->method ? r->method : "?", 0},
+		{"path", r->shown, 0},
+	};
+	tfp_log_event("request", fields, sizeof(fields) / sizeof(fields[0]),
+		      "%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->shown,
+		      r->reply.status, sent, ms, whole ? "" : " (cut off)");
 }
 
 static void count_request(const struct request *r, size_t sent, int64_t duration_ns, bool whole)
@@ -583,12 +642,12 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 		bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
 		int64_t duration_ns = tfp_clock_monotonic_ns() - r->started_ns;
 		size_t sent = head ? 0 : r->sent;
-		tfp_log_verbose("%s %s %u %zu %.1f ms%s", r->method ? r->method : "?", r->shown,
-				r->reply.status, sent, (double)duration_ns / 1e6,
-				whole ? "" : " (cut off)");
+		if (tfp_log_is_verbose())
+			log_request(r, sent, (double)duration_ns / 1e6, whole);
 		count_request(r, sent, duration_ns, whole);
 		atomic_fetch_sub(&r->server->active, 1);
 	}
+	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_IDLE, 0);
 	*state = NULL;
 	if (r->pipe) /* it was never sent */
 		tfp_pipe_abandon(r->pipe);
@@ -608,6 +667,10 @@ __attribute__((format(printf, 2, 0))) static void log_line(void *context, const 
 	size_t size = strlen(line);
 	if (size && line[size - 1] == '\n')
 		line[size - 1] = '\0';
+	/* A thread without connections tries again at once when there is no descriptor for one,
+	 * and would do nothing else. */
+	if (strstr(line, "resource limit"))
+		nanosleep(&(const struct timespec){.tv_nsec = 20000000}, NULL);
 	tfp_log_verbose("http: %s", line);
 }
 
@@ -629,6 +692,8 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
 	if (status == TFP_OK)
 		status = tfp_health_new(&server->health, app->dir, err);
+	if (status == TFP_OK)
+		status = tfp_limits_new(&server->limits, &config->limits, server->metrics, err);
 	server->app.metrics = server->metrics;
 	server->app.health = server->health;
 	if (status == TFP_OK)
@@ -654,12 +719,16 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		tfp_http_server_free(server);
 		return status;
 	}
+	/* Ours is the limit that counts: a thread that reaches its own takes nobody any more,
+	 * not even one for whom there would be room. */
+	unsigned most = tfp_limits_connections(server->limits);
+	most = CONNECTION_THREADS * (most + most / 10 + 8);
 	const struct MHD_OptionItem options[] = {
 		/* First, so that it is there for what the others complain about. */
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, server->listener->fd, NULL},
 		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
-		{MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, NULL},
+		{MHD_OPTION_CONNECTION_LIMIT, most, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MEMORY, NULL},
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)first_line, server},
@@ -677,7 +746,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	server->daemon =
 		MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
 					 MHD_USE_ERROR_LOG | (config->tls ? MHD_USE_TLS : 0),
-				 0, NULL, NULL, handle, server, MHD_OPTION_ARRAY, options,
+				 0, admit, server, handle, server, MHD_OPTION_ARRAY, options,
 				 MHD_OPTION_ARRAY, config->tls ? encrypted : plain, MHD_OPTION_END);
 	if (!server->daemon) {
 		tfp_http_server_free(server);
@@ -718,6 +787,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 		MHD_stop_daemon(server->daemon);
 	tfp_gate_release(&server->gate);
 	tfp_health_free(server->health);
+	tfp_limits_free(server->limits);
 	tfp_metrics_free(server->metrics);
 	tfp_free(server->prefix);
 	tfp_free(server);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "http/access.h"
+#include "http/limits.h"
 #include "http/listen.h"
 #include "http/router.h"
 #include "http/tls.h"
@@ -31,6 +32,7 @@ struct tfp_http_config {
 	const char *url_prefix;        /* "" or "/something" */
 	uint64_t build;                /* as tfp_route_answer's */
 	size_t answer_bytes;           /* that finished answers in memory may take */
+	struct tfp_limits_config limits;
 };
 
 struct tfp_http_server;

@@ -436,7 +436,7 @@ static void test_log_writes_whole_harmless_lines(void **state)
 	assert_int_equal(pipe(ends), 0);
 	dup2(ends[1], STDERR_FILENO);
 	tfp_log("plain %d", 1);
-	tfp_log_warning("a\033[2Jb\nc\x7f");
+	tfp_log_warning("a\033[2Jb\nc\x7f\xff \xc3\xa9");
 	tfp_log_verbose("not shown");
 	tfp_log_set_verbose(true);
 	tfp_log_verbose("shown");
@@ -447,7 +447,7 @@ static void test_log_writes_whole_harmless_lines(void **state)
 	close(ends[1]);
 	ssize_t size = read(ends[0], got, sizeof(got) - 1);
 	close(ends[0]);
-	static const char start[] = "plain 1\nwarning: a?[2Jb?c?\nshown\nnnnn";
+	static const char start[] = "plain 1\nwarning: a\\x1b[2Jb\\x0ac\\x7f\\xff \xc3\xa9\nshown\nnnnn";
 	assert_memory_equal(got, start, sizeof(start) - 1);
 	/* The long one is cut, not split. */
 	assert_true(size < 6000);

@@ -1,0 +1,79 @@
+/*
+ * Who may be connected, and for how long without getting anywhere. Each connection is in a
+ * phase, and most phases have to end in time; a thread that runs only while somebody is
+ * connected shuts the sockets of those that do not, whatever bytes dribble in.
+ * When places become few, those that do nothing give theirs up: connections
+ * between requests first, then ones that have not sent a request yet.
+ *
+ * It knows sockets and addresses, and nothing of HTTP.
+ */
+#ifndef TFP_HTTP_LIMITS_H
+#define TFP_HTTP_LIMITS_H
+
+#include "base/error.h"
+#include "http/metrics.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+/* Of --max-connections-per-client: as the defaults say. */
+#define TFP_PER_CLIENT_DEFAULT UINT32_MAX
+
+struct tfp_limits_config {
+	/* In all; fewer where the process may not have as many descriptors. */
+	unsigned connections;
+	/* From one address (of IPv6 from one /64), 0: any number. TFP_PER_CLIENT_DEFAULT:
+	 * 64, and any number from this machine. */
+	unsigned per_client;
+	unsigned head_ms;     /* from connecting, or from a request's first line, to its end */
+	unsigned body_ms;     /* from there to the end of its body */
+	unsigned answer_ms;   /* to take an answer, besides what its size allows */
+	unsigned idle_ms;     /* between requests */
+	unsigned bytes_per_s; /* the slowest that an answer may be taken at */
+};
+
+/* Room for an address as text. */
+#define TFP_ADDRESS_TEXT 48
+
+/* Of a client, without its port; out has TFP_ADDRESS_TEXT bytes and is returned. */
+const char *tfp_address_text(const struct sockaddr *address, char *out);
+
+/* What the server is run with unless told otherwise. */
+struct tfp_limits_config tfp_limits_defaults(void);
+
+struct tfp_limits;
+struct tfp_client; /* one connection */
+
+enum tfp_phase {
+	TFP_PHASE_HEAD,   /* a request's head is awaited */
+	TFP_PHASE_BODY,   /* its body is */
+	TFP_PHASE_WORK,   /* we are at work: no limit */
+	TFP_PHASE_ANSWER, /* the client takes the answer */
+	TFP_PHASE_IDLE,   /* between requests */
+};
+
+/* metrics outlives the limits. Owned by the caller. */
+enum tfp_status tfp_limits_new(struct tfp_limits **out, const struct tfp_limits_config *config,
+			       struct tfp_metrics *metrics, struct tfp_error *err) TFP_CHECK;
+/* After the last client has left. Accepts NULL. */
+void tfp_limits_free(struct tfp_limits *limits);
+/* Connections in all, as it came out. */
+unsigned tfp_limits_connections(const struct tfp_limits *limits);
+
+/* Whether another connection from there may be taken; makes room if it can. Thread-safe,
+ * as all that follow. */
+bool tfp_limits_admit(struct tfp_limits *limits, const struct sockaddr *address);
+/* A connection begins, in TFP_PHASE_HEAD. NULL without memory: then it is not counted. */
+struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
+				    const struct sockaddr *address);
+/* It ends; fd is closed only after that. Accepts client == NULL. */
+void tfp_limits_leave(struct tfp_limits *limits, struct tfp_client *client);
+
+/* The next phase. bytes: of the answer, or of its next piece, for TFP_PHASE_ANSWER. A head
+ * that is awaited already is not awaited for longer. Takes no lock. Accepts client == NULL. */
+void tfp_client_phase(struct tfp_limits *limits, struct tfp_client *client, enum tfp_phase phase,
+		      size_t bytes);
+
+#endif
