@@ -1,0 +1,75 @@
+"""The Slurm job of contrib/, with a server that only pretends."""
+
+import os
+import stat
+import subprocess
+import time
+
+import support
+
+SCRIPT = os.path.join(support.SOURCE, "contrib", "tfprof-server.slurm")
+
+
+class SlurmJob(support.Case):
+    def stub(self, text):
+        path = self.path("stub")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o700)
+        return path
+
+    def start(self, server):
+        self.log = self.path("job.log")
+        os.mkdir(self.path("tmp"))
+        with open(self.log, "w", encoding="utf-8") as out:
+            os.chmod(self.log, 0o644)
+            process = subprocess.Popen(
+                ["bash", SCRIPT, self.folder], stdout=out, stderr=out,
+                env=dict(os.environ, TFPROF_SERVER=server, SLURM_JOB_ID="77", USER="me",
+                         SLURM_SUBMIT_HOST="login1", SLURMD_NODENAME="node3",
+                         SLURM_CPUS_PER_TASK="2", SLURM_MEM_PER_NODE="1000",
+                         TMPDIR=self.path("tmp")))
+        self.addCleanup(process.kill)
+        return process
+
+    def text(self):
+        with open(self.log, encoding="utf-8") as f:
+            return f.read()
+
+    def test_says_how_to_reach_it_and_cleans_up(self):
+        server = self.stub(
+            'if [ "$1" = --help ]; then echo "--auth"; exit 0; fi\n'
+            'echo "$@" >"%s"; echo $$ >"%s"\n'
+            'echo "Serving x at http://127.0.0.1:4567/?token=abc"\n'
+            "exec sleep 600\n" % (self.path("arguments"), self.path("pid")))
+        process = self.start(server)
+        end = time.monotonic() + 60
+        while "scancel 77" not in self.text() and time.monotonic() < end:
+            time.sleep(0.1)
+        text = self.text()
+        self.assertIn("ssh -N -L 4567:localhost:4567 -J me@login1 me@node3\n", text)
+        self.assertIn("http://127.0.0.1:4567/?token=abc\n", text)
+        self.assertEqual(stat.S_IMODE(os.stat(self.log).st_mode), 0o600)
+        with open(self.path("arguments"), encoding="utf-8") as f:
+            self.assertEqual(f.read().split(),
+                             ["--auth", "token", "--port", "0", "--threads", "2",
+                              "--memory-limit", "500M", self.folder])
+        with open(self.path("pid"), encoding="utf-8") as f:
+            pid = int(f.read())
+        process.terminate()
+        self.assertEqual(process.wait(60), 0)
+        with self.assertRaises(ProcessLookupError):
+            os.kill(pid, 0)
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
+    def test_without_tokens_it_does_not_start(self):
+        process = self.start(self.stub('echo "nothing"\n'))
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn("no --auth", self.text())
+
+    def test_a_server_that_fails(self):
+        process = self.start(self.stub(
+            'if [ "$1" = --help ]; then echo "--auth"; exit 0; fi\nexit 3\n'))
+        self.assertEqual(process.wait(60), 1)
+        self.assertIn("did not start", self.text())
+        self.assertEqual(os.listdir(self.path("tmp")), [])
