@@ -313,7 +313,7 @@ static void identify(const struct stat *st, struct tfp_file_identity *identity)
 		.device = st->st_dev,
 		.inode = st->st_ino,
 		.bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0,
-		.modified_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+		.modified_ns = tfp_clock_file_ns(st->st_mtim),
 	};
 }
 

@@ -1,6 +1,7 @@
 #include "store/result_cache.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 
@@ -364,7 +365,7 @@ static bool add_kept(struct kept **list, size_t *count, size_t *room, const char
 	}
 	struct kept *k = &(*list)[(*count)++];
 	k->bytes = (uint64_t)st->st_size;
-	k->used_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	k->used_ns = tfp_clock_file_ns(st->st_mtim);
 	memcpy(k->name, name, sizeof(k->name));
 	return true;
 }
