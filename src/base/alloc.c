@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static atomic_uint_fast64_t asked;
 static atomic_uint_fast64_t fail_at;
@@ -62,12 +61,6 @@ char *tfp_strdup(const char *text)
 void tfp_free(void *memory)
 {
 	free(memory);
-}
-
-uint64_t tfp_memory_of_machine(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)2 << 30;
 }
 
 static void arm(uint64_t n, bool one)

@@ -23,9 +23,6 @@ char *tfp_strdup(const char *text);
 char *tfp_strndup(const char *text, size_t length);
 void tfp_free(void *memory);
 
-/* Bytes of memory that this machine has; 2 GiB when it does not say. */
-uint64_t tfp_memory_of_machine(void);
-
 /* Test hooks. After tfp_alloc_fail_at(n) the nth allocation from now on (1 is
  * the next) and every later one fail until tfp_alloc_fail_at(0); after
  * tfp_alloc_fail_once(n) the nth alone fails.

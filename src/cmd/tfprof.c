@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/mapped_file.h"
 #include "base/pool.h"
 #include "cmd/results.h"

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/mapped_file.h"
 #include "base/pool.h"
 #include "cmd/access_options.h"
@@ -18,6 +19,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -33,6 +35,9 @@
 #define FILES_WANTED    16384
 #define MAX_CONNECTIONS 100000
 #define MAX_SECONDS     86400
+#define IDLE_MINUTES    10
+/* Larger blocks are the system's again as soon as they are freed. */
+#define LARGE_BLOCK ((size_t)4 << 20)
 /* What a quick look may unpack a file to: as much as a message can be. */
 #define LOOK_BYTES ((uint64_t)2 << 30)
 
@@ -66,6 +71,8 @@ static const char usage[] =
 	"                         seconds to send the head of a request (15)\n"
 	"      --answer-timeout N seconds to take an answer, besides those that its size\n"
 	"                         allows at 16 KiB a second (60)\n"
+	"      --idle-minutes N   close captures that nobody used for so long, and give their\n"
+	"                         memory back; 0 for never (10)\n"
 	"      --memory-limit N   bytes that captures and answers may hold; K, M, G, T\n"
 	"                         stand for powers of 1024 (half of the memory)\n"
 	"      --allow-capture    let clients capture from programs also when --host lets\n"
@@ -108,6 +115,7 @@ enum option_id {
 	OPTION_MAX_PER_CLIENT,
 	OPTION_REQUEST_TIMEOUT,
 	OPTION_ANSWER_TIMEOUT,
+	OPTION_IDLE_MINUTES,
 	OPTION_MEMORY_LIMIT,
 	OPTION_THREADS,
 	OPTION_LOG_FORMAT,
@@ -129,6 +137,7 @@ static const struct option long_options[] = {
 	{"max-connections-per-client", required_argument, NULL, OPTION_MAX_PER_CLIENT},
 	{"request-timeout", required_argument, NULL, OPTION_REQUEST_TIMEOUT},
 	{"answer-timeout", required_argument, NULL, OPTION_ANSWER_TIMEOUT},
+	{"idle-minutes", required_argument, NULL, OPTION_IDLE_MINUTES},
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
 	{"threads", required_argument, NULL, OPTION_THREADS},
 	TFP_RESULTS_LONG_OPTIONS,
@@ -143,7 +152,7 @@ struct options {
 	const char *logdir;
 	struct tfp_access_options access;
 	char url_prefix[512];
-	uint64_t memory_limit;
+	uint64_t memory_limit, idle_minutes;
 	struct tfp_results_options results;
 	unsigned threads, logdir_flags;
 	uint16_t port;
@@ -246,6 +255,10 @@ static int read_options(struct options *o, int argc, char **argv)
 						 "'%s'",
 						 optarg);
 			o->limits.answer_ms = (unsigned)n * 1000;
+			break;
+		case OPTION_IDLE_MINUTES:
+			if (!read_number(optarg, UINT32_MAX, &o->idle_minutes))
+				return bad_usage("--idle-minutes takes a number, not '%s'", optarg);
 			break;
 		case OPTION_MEMORY_LIMIT:
 			if (!tfp_read_size(optarg, &o->memory_limit))
@@ -461,6 +474,9 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		status = tfp_capture_cache_new(&p->cache, p->dir, o->memory_limit - answer_bytes(o),
 					       p->pool, err);
 	if (status == TFP_OK)
+		status = tfp_capture_cache_drop_idle(p->cache,
+						     o->idle_minutes * UINT64_C(60000000000), err);
+	if (status == TFP_OK)
 		status = tfp_results_open(&p->results, &o->results, o->logdir, err);
 	if (status == TFP_OK)
 		status = tfp_run_info_new(&p->info, p->dir, LOOK_BYTES, p->pool, err);
@@ -532,6 +548,7 @@ int main(int argc, char **argv)
 	o = (struct options){
 		.port = DEFAULT_PORT,
 		.memory_limit = tfp_memory_of_machine() / 2,
+		.idle_minutes = IDLE_MINUTES,
 		.results = {.limit_bytes = TFP_RESULTS_LIMIT},
 		.limits = tfp_limits_defaults(),
 	};
@@ -556,6 +573,7 @@ int main(int argc, char **argv)
 	/* A file that may not grow further is an error, not the end. */
 	signal(SIGXFSZ, SIG_IGN);
 	raise_file_limit(o.limits.connections);
+	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof-server: %s\n", err.message);
 		return EXIT_FAILURE;

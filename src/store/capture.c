@@ -24,6 +24,8 @@ static void free_capture(struct tfp_capture_parts *cap)
 	tfp_unpacked_release(&cap->unpacked);
 	pthread_mutex_destroy(&cap->lock);
 	pthread_cond_destroy(&cap->computed);
+	if (cap->gone)
+		cap->gone(cap->gone_context);
 	tfp_free(cap);
 }
 
@@ -332,6 +334,18 @@ void tfp_capture_unref(struct tfp_capture *capture)
 	struct tfp_capture_parts *cap = (struct tfp_capture_parts *)capture;
 	if (cap && atomic_fetch_sub(&cap->references, 1) == 1)
 		free_capture(cap);
+}
+
+bool tfp_capture_is_shared(const struct tfp_capture *capture)
+{
+	return atomic_load(&((const struct tfp_capture_parts *)capture)->references) > 1;
+}
+
+void tfp_capture_on_free(struct tfp_capture *capture, void (*gone)(void *context), void *context)
+{
+	struct tfp_capture_parts *cap = (struct tfp_capture_parts *)capture;
+	cap->gone = gone;
+	cap->gone_context = context;
 }
 
 struct peek {

@@ -176,6 +176,12 @@ struct tfp_capture *tfp_capture_ref(struct tfp_capture *capture);
 /* Accepts NULL. */
 void tfp_capture_unref(struct tfp_capture *capture);
 
+/* Whether somebody else than the caller, who has one reference, holds the capture. Nobody
+ * may be able to get at it through the caller meanwhile. */
+bool tfp_capture_is_shared(const struct tfp_capture *capture);
+/* Calls gone(context) when the capture is freed, whoever does it. Once a capture. */
+void tfp_capture_on_free(struct tfp_capture *capture, void (*gone)(void *context), void *context);
+
 /* Whether bytes were read that the file had lost since it was opened (another
  * program cut it): what was computed since then means nothing. tfp_capture_open
  * and tfp_capture_fact look themselves and give TFP_IO. */

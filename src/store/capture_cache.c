@@ -1,13 +1,16 @@
 #include "store/capture_cache.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/progress.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BUCKETS 1024u
@@ -31,9 +34,29 @@ struct entry {
 	struct tfp_capture *capture; /* READY */
 	struct tfp_error *error;     /* FAILED */
 	uint64_t bytes;              /* counted for it in cache->bytes */
+	int64_t used_ns;             /* when it was last asked for */
 	struct tfp_file_identity identity;
 	uint64_t hash;
 	char path[];
+};
+
+/* What captures hold that are in the table no more, but still used. It is theirs as well,
+ * as they may outlive the cache. */
+struct departed {
+	atomic_uint_fast64_t bytes;
+	atomic_uint references;
+};
+
+/* Of one that left the table. */
+struct departure {
+	struct departed *departed;
+	uint64_t bytes;
+};
+
+/* Somebody who waits for room; on the stack of who waits. First come, first served, so that
+ * small captures do not keep a large one out. */
+struct waiter {
+	struct waiter *next;
 };
 
 struct tfp_capture_cache {
@@ -45,7 +68,17 @@ struct tfp_capture_cache {
 
 	pthread_mutex_t lock; /* guards what follows, and every entry */
 	pthread_cond_t loaded;
+	pthread_cond_t room; /* a load or a visit has ended, or somebody waits no more */
+	struct waiter *waiting;
+	uint64_t loading_bytes; /* what those under way are expected to take */
+	unsigned loading, visitors;
+	struct departed *departed;
 	struct entry *newest, *oldest;
+	/* for those that nobody uses; 0: nothing is dropped */
+	int64_t idle_ns;
+	pthread_cond_t first_came; /* there is something to drop later, or it is time to stop */
+	pthread_t dropper;
+	bool stopping;
 	struct entry *buckets[BUCKETS];
 };
 
@@ -60,6 +93,15 @@ enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp
 	cache->dir = dir;
 	cache->pool = pool;
 	cache->limit = limit_bytes;
+	cache->departed = tfp_calloc(1, sizeof(*cache->departed));
+	if (!cache->departed) {
+		tfp_free(cache);
+		*out = NULL;
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a cache of captures");
+	}
+	atomic_init(&cache->departed->references, 1);
+	tfp_making_init_condition(&cache->first_came);
+	tfp_making_init_condition(&cache->room);
 	pthread_mutex_init(&cache->lock, NULL);
 	tfp_making_init_condition(&cache->loaded);
 	return TFP_OK;
@@ -74,6 +116,35 @@ static void entry_unref(struct entry *e)
 	tfp_free(e);
 }
 
+static void departed_unref(struct departed *departed)
+{
+	if (atomic_fetch_sub(&departed->references, 1) == 1)
+		tfp_free(departed);
+}
+
+static void departed_gone(void *context)
+{
+	struct departure *d = context;
+	atomic_fetch_sub(&d->departed->bytes, d->bytes);
+	departed_unref(d->departed);
+	tfp_free(d);
+}
+
+/* Counts what leaves the table as long as somebody still has it. */
+static void depart(struct tfp_capture_cache *cache, const struct entry *e)
+{
+	struct departure *d;
+	if (!e->capture || !tfp_capture_is_shared(e->capture))
+		return;
+	d = tfp_malloc(sizeof(*d));
+	if (!d)
+		return; /* counted too little, then */
+	*d = (struct departure){cache->departed, e->bytes};
+	atomic_fetch_add(&cache->departed->references, 1);
+	atomic_fetch_add(&cache->departed->bytes, e->bytes);
+	tfp_capture_on_free(e->capture, departed_gone, d);
+}
+
 static void lru_remove(struct tfp_capture_cache *cache, struct entry *e)
 {
 	*(e->newer ? &e->newer->older : &cache->newest) = e->older;
@@ -86,6 +157,9 @@ static void lru_add(struct tfp_capture_cache *cache, struct entry *e)
 	e->older = cache->newest;
 	*(cache->newest ? &cache->newest->newer : &cache->oldest) = e;
 	cache->newest = e;
+	e->used_ns = tfp_clock_monotonic_ns();
+	if (!e->older)
+		pthread_cond_signal(&cache->first_came);
 }
 
 static struct entry **find(struct tfp_capture_cache *cache, const char *path, uint64_t hash)
@@ -104,6 +178,7 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 	e->in_table = false;
 	if (e->state != LOADING)
 		lru_remove(cache, e);
+	depart(cache, e);
 	cache->bytes -= e->bytes;
 	cache->resident -= e->bytes && e->capture;
 	e->bytes = 0;
@@ -132,14 +207,156 @@ void tfp_capture_cache_free(struct tfp_capture_cache *cache)
 {
 	if (!cache)
 		return;
+	if (cache->idle_ns) {
+		pthread_mutex_lock(&cache->lock);
+		cache->stopping = true;
+		pthread_cond_signal(&cache->first_came);
+		pthread_mutex_unlock(&cache->lock);
+		pthread_join(cache->dropper, NULL);
+	}
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (cache->buckets[i])
 			table_remove(cache, cache->buckets[i]);
 	}
+	departed_unref(cache->departed);
+	pthread_cond_destroy(&cache->first_came);
+	pthread_cond_destroy(&cache->room);
 	pthread_cond_destroy(&cache->loaded);
 	pthread_mutex_destroy(&cache->lock);
 	tfp_free(cache);
 }
+
+/* ---- what nobody uses ---- */
+
+/* With the lock held. Returns whether memory came free. */
+static bool drop_oldest(struct tfp_capture_cache *cache)
+{
+	struct entry *e = cache->oldest;
+	bool frees = e->capture && !tfp_capture_is_shared(e->capture);
+	if (e->capture && !frees) {
+		/* Somebody is at work on it since then. */
+		lru_remove(cache, e);
+		lru_add(cache, e);
+	} else {
+		tfp_log_verbose("closing %s: not used for a while", e->path);
+		table_remove(cache, e);
+	}
+	return frees;
+}
+
+static void *drop_idle(void *context)
+{
+	struct tfp_capture_cache *cache = context;
+	bool freed = false;
+	pthread_mutex_lock(&cache->lock);
+	while (!cache->stopping) {
+		int64_t due_ns = cache->oldest ? cache->oldest->used_ns + cache->idle_ns : 0;
+		if (cache->oldest && due_ns <= tfp_clock_monotonic_ns()) {
+			freed |= drop_oldest(cache);
+		} else if (freed) {
+			/* Once for all that were due together. */
+			pthread_mutex_unlock(&cache->lock);
+			malloc_trim(0);
+			pthread_mutex_lock(&cache->lock);
+			freed = false;
+		} else if (cache->oldest) {
+			const struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000),
+						     .tv_nsec = (long)(due_ns % 1000000000)};
+			pthread_cond_timedwait(&cache->first_came, &cache->lock, &due);
+		} else {
+			pthread_cond_wait(&cache->first_came, &cache->lock);
+		}
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return NULL;
+}
+
+enum tfp_status tfp_capture_cache_drop_idle(struct tfp_capture_cache *cache, uint64_t idle_ns,
+					    struct tfp_error *err)
+{
+	int64_t most = INT64_MAX / 4; /* so that no time overflows */
+	cache->idle_ns = idle_ns < (uint64_t)most ? (int64_t)idle_ns : most;
+	if (cache->idle_ns == 0)
+		return TFP_OK;
+	int error = pthread_create(&cache->dropper, NULL, drop_idle, cache);
+	if (error) {
+		cache->idle_ns = 0;
+		return tfp_fail(err, TFP_IO, "cannot start a thread: %s", strerror(error));
+	}
+	return TFP_OK;
+}
+
+/* ---- room for what is to be loaded ---- */
+
+/* What a capture will take: its bytes, columns and some facts. What it really takes is
+ * counted when it is there. */
+static uint64_t expected_bytes(const struct tfp_capture_cache *cache,
+			       const struct tfp_capture_file *file, uint64_t bytes)
+{
+	uint64_t expected;
+	if (__builtin_mul_overflow(bytes, file->compression == TFP_PLAIN ? 2 : 12, &expected) ||
+	    expected > cache->limit)
+		return cache->limit;
+	return expected;
+}
+
+static bool too_full(const struct tfp_capture_cache *cache, uint64_t expected)
+{
+	uint64_t all = cache->bytes + atomic_load(&cache->departed->bytes);
+	return __builtin_add_overflow(all, cache->loading_bytes, &all) ||
+	       __builtin_add_overflow(all, expected, &all) || all > cache->limit;
+}
+
+/* Whether there will be more room when others have ended who need nothing from whoever waits. */
+static bool worth_waiting(const struct tfp_capture_cache *cache, bool passing)
+{
+	return cache->loading > 0 || (passing && cache->visitors > 0);
+}
+
+/* With the lock held. Makes room as far as possible and takes it. Ends at once when the
+ * current job is to stop. */
+static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passing)
+{
+	struct waiter me = {NULL}, **at = &cache->waiting;
+	struct tfp_making nobody = {0};
+	while (*at)
+		at = &(*at)->next;
+	*at = &me;
+	bool wanted = true;
+	for (;;) {
+		if (cache->waiting == &me) {
+			while (too_full(cache, expected) && cache->oldest)
+				table_remove(cache, cache->oldest);
+			if (!too_full(cache, expected) || !worth_waiting(cache, passing))
+				break;
+		}
+		if (!wanted)
+			break;
+		wanted = tfp_making_wait(&nobody, &cache->room, &cache->lock);
+	}
+	for (at = &cache->waiting; *at != &me; at = &(*at)->next)
+		;
+	*at = me.next;
+	cache->loading++;
+	cache->loading_bytes += expected;
+	cache->visitors += passing;
+	pthread_cond_broadcast(&cache->room);
+}
+
+static void loaded(struct tfp_capture_cache *cache, uint64_t expected)
+{
+	cache->loading--;
+	cache->loading_bytes -= expected;
+	pthread_cond_broadcast(&cache->room);
+}
+
+static void visit_ended(struct tfp_capture_cache *cache)
+{
+	cache->visitors--;
+	pthread_cond_broadcast(&cache->room);
+}
+
+/* ---- looking ---- */
 
 static bool same(const struct tfp_file_identity *a, const struct tfp_file_identity *b)
 {
@@ -162,7 +379,7 @@ static struct entry *entry_new(const char *path, uint64_t hash,
 }
 
 /* What an entry that is loaded has for a caller. */
-static enum tfp_status take(struct entry *e, struct tfp_capture **out, struct tfp_error *err)
+static enum tfp_status take(const struct entry *e, struct tfp_capture **out, struct tfp_error *err)
 {
 	if (e->state == READY) {
 		*out = tfp_capture_ref(e->capture);
@@ -216,6 +433,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 			account(cache, e);
 		}
 		entry_unref(e);
+		cache->visitors += passing && status == TFP_OK;
 		pthread_mutex_unlock(&cache->lock);
 		return status;
 	}
@@ -235,6 +453,8 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	e->next_in_bucket = cache->buckets[hash % BUCKETS];
 	cache->buckets[hash % BUCKETS] = e;
 	tfp_making_begin(&e->making);
+	uint64_t expected = expected_bytes(cache, file, identity.bytes);
+	enter(cache, expected, passing);
 	pthread_mutex_unlock(&cache->lock);
 
 	uint64_t unpacked = cache->limit > MIN_UNPACKED ? cache->limit : MIN_UNPACKED;
@@ -245,9 +465,13 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 
 	pthread_mutex_lock(&cache->lock);
 	tfp_making_end(&e->making);
+	loaded(cache, expected);
+	if (passing && status != TFP_OK)
+		visit_ended(cache);
 	e->state = status == TFP_OK ? READY : FAILED;
 	e->capture = capture;
 	e->error = error;
+	take(e, out, err); /* before it may leave the table: it is in use */
 	if (e->in_table) {
 		lru_add(cache, e);
 		if (status != TFP_OK && !lasting(status))
@@ -255,7 +479,6 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 		else
 			account(cache, e);
 	}
-	status = take(e, out, err);
 	pthread_cond_broadcast(&cache->loaded);
 	entry_unref(e);
 	pthread_mutex_unlock(&cache->lock);
@@ -293,13 +516,14 @@ enum tfp_status tfp_capture_cache_visit(struct tfp_capture_cache *cache,
 }
 
 void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
-			     const struct tfp_capture *capture)
+			     const struct tfp_capture *capture, bool keep)
 {
 	uint64_t hash = tfp_hash_bytes(file->path, strlen(file->path), 0);
 	pthread_mutex_lock(&cache->lock);
 	struct entry *e = *find(cache, file->path, hash);
-	if (e && e->passing && e->state == READY && e->capture == capture)
+	if (e && !keep && e->passing && e->state == READY && e->capture == capture)
 		table_remove(cache, e);
+	visit_ended(cache);
 	pthread_mutex_unlock(&cache->lock);
 }
 

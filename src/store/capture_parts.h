@@ -116,6 +116,8 @@ struct tfp_capture_parts {
 	pthread_mutex_t lock;    /* guards facts */
 	pthread_cond_t computed;
 	struct tfp_fact *facts;
+	void (*gone)(void *context); /* may be NULL */
+	void *gone_context;
 };
 
 #define TFP_MAX_DIAGNOSTICS 32u

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "store/result_cache.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* Hosts whose summaries are read at a time, so that a run of thousands does not need
@@ -34,8 +35,10 @@ struct host {
 	const struct wanted *wanted;
 	const struct tfp_capture_file *file;
 	struct tfp_host_summary summary;
-	unsigned found;       /* parts that the cache has */
-	struct tfp_buf state; /* of the file, as part of a key; empty where nothing is kept */
+	unsigned found;         /* parts that the cache has */
+	struct tfp_buf state;   /* of the file, as part of a key; empty where nothing is kept */
+	enum tfp_status status; /* of what was missing */
+	struct tfp_error error;
 };
 
 static bool add_state(const struct host *host, struct tfp_buf *out)
@@ -132,55 +135,65 @@ static bool changed_since(const struct host *host)
 	return !same;
 }
 
-/* Takes what is missing from the capture, and keeps it. *kept: whether all of it is.
- * It is not when the file changed since it was looked at: the capture may be of
- * either state. */
-static enum tfp_status make_missing(struct host *host, bool *kept, struct tfp_error *err)
+/* Takes what is missing from the capture, and keeps it, unless the file changed since it was
+ * looked at: the capture may be of either state. passing: the capture is not needed open
+ * when all of it is kept. */
+static enum tfp_status make_missing(struct host *host, bool passing, struct tfp_error *err)
 {
 	const struct tfp_session *session = host->wanted->session;
 	unsigned missing = missing_parts(host);
 	struct tfp_capture *capture;
-	*kept = false;
+	bool kept = false;
 	enum tfp_status status = tfp_capture_cache_visit(session->cache, host->file, &capture, err);
 	if (status != TFP_OK)
 		return status;
 	status = tfp_host_summary_get(&host->summary, capture, missing, session->pool, err);
+	if (status == TFP_OK && host->state.size)
+		kept = !changed_since(host) && !tfp_capture_was_cut(capture);
+	for (size_t k = 0; kept && k < KINDS; k++)
+		kept = !(missing & kinds[k].part) || keep_part(host, k);
+	tfp_capture_cache_leave(session->cache, host->file, capture, !(passing && kept));
 	tfp_capture_unref(capture);
-	if (status != TFP_OK || host->state.size == 0)
-		return status;
-	*kept = !changed_since(host) && !tfp_capture_was_cut(host->summary.capture);
-	for (size_t k = 0; *kept && k < KINDS; k++)
-		*kept = !(missing & kinds[k].part) || keep_part(host, k);
 	return status;
 }
 
 /* ---- all hosts ---- */
 
-/* Has the summaries of all hosts kept before the first is read, so that with an open capture
- * there is nothing else in memory. What fails here is tried again, and told, by
- * who needs it. */
+struct keeping {
+	const struct wanted *wanted;
+	unsigned needed; /* a host that lacks nothing of these is left alone */
+	atomic_bool no_memory;
+};
+
+static void keep_host(void *context, size_t i)
+{
+	struct keeping *all = context;
+	struct host host;
+	if (tfp_cancelled() || atomic_load(&all->no_memory))
+		return;
+	host_init(&host, all->wanted, i);
+	each_part(&host, look_for_part);
+	if (host.state.size && (missing_parts(&host) & all->needed) &&
+	    make_missing(&host, true, NULL) == TFP_NO_MEMORY)
+		atomic_store(&all->no_memory, true);
+	host_release(&host);
+	tfp_progress_add_host();
+}
+
+/* Has the summaries of all hosts kept before the first is read, so that with the open captures
+ * there is nothing else in memory. So many hosts at a time as there are threads, and as
+ * the cache has room for. What fails here is tried again, and told, by who needs it. */
 static enum tfp_status keep_all(const struct wanted *wanted, struct tfp_error *err)
 {
 	const struct tfp_session *session = wanted->session;
 	/* The page asks for it next, it costs little, and the capture is open now. */
 	const struct wanted more = {session, wanted->parts | TFP_SUMMARY_BRIEF};
-	enum tfp_status status = TFP_OK;
-	for (size_t h = 0; status != TFP_NO_MEMORY && h < session->host_count && !tfp_cancelled();
-	     h++) {
-		struct host host;
-		bool kept;
-		host_init(&host, &more, h);
-		each_part(&host, look_for_part);
-		if (host.state.size && (missing_parts(&host) & wanted->parts)) {
-			status = make_missing(&host, &kept, err);
-			if (status == TFP_OK && kept)
-				tfp_capture_cache_leave(session->cache, host.file,
-							host.summary.capture);
-		}
-		host_release(&host);
-		tfp_progress_add_host();
-	}
-	return status == TFP_NO_MEMORY ? status : TFP_OK;
+	struct keeping all = {.wanted = &more, .needed = wanted->parts};
+	tfp_pool_for(session->pool, session->host_count, keep_host, &all);
+	if (atomic_load(&all.no_memory))
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the summaries of %zu hosts",
+				session->host_count);
+	return TFP_OK;
 }
 
 struct batch {
@@ -197,6 +210,16 @@ static void read_host(void *context, size_t i)
 	each_part(host, read_part);
 	if (missing_parts(host) == 0)
 		tfp_log_verbose("summary of %s: from the result cache", host->file->path);
+	else
+		host->status = make_missing(host, false, &host->error);
+}
+
+/* Summaries that cannot be kept are of captures that stay open until they are taken: then
+ * as many at a time as there are threads. */
+static size_t batch_size(const struct tfp_session *session)
+{
+	size_t threads = tfp_pool_threads(session->pool);
+	return session->results || threads > HOSTS_A_BATCH ? HOSTS_A_BATCH : threads;
 }
 
 enum tfp_status tfp_session_summaries(const struct tfp_session *session, unsigned parts,
@@ -219,16 +242,16 @@ enum tfp_status tfp_session_summaries(const struct tfp_session *session, unsigne
 		counted = true;
 	while (status != TFP_NO_MEMORY && batch.first < session->host_count && !tfp_cancelled()) {
 		size_t count = session->host_count - batch.first;
-		bool kept;
-		if (count > HOSTS_A_BATCH)
-			count = HOSTS_A_BATCH;
+		if (count > batch_size(session))
+			count = batch_size(session);
 		tfp_pool_for(session->pool, count, read_host, &batch);
 		for (size_t i = 0; i < count; i++) {
 			struct host *host = &batch.hosts[i];
 			if (status != TFP_NO_MEMORY) {
-				status = missing_parts(host) ? make_missing(host, &kept, &failure)
-							     : TFP_OK;
 				size_t place = batch.first + i;
+				status = host->status;
+				if (status != TFP_OK)
+					failure = host->error;
 				if (status == TFP_OK)
 					status = take(context, place, &host->summary, &failure);
 				else if (status != TFP_NO_MEMORY &&

@@ -223,7 +223,7 @@ static struct tfp_capture *visit(struct tfp_capture_cache *cache,
 static void leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
 		  struct tfp_capture *capture)
 {
-	tfp_capture_cache_leave(cache, file, capture);
+	tfp_capture_cache_leave(cache, file, capture, false);
 	tfp_capture_unref(capture);
 }
 
@@ -267,9 +267,11 @@ static void test_visitors_leave_nothing(void **state)
 	leave(cache, &file_b, visit(cache, &file_b));
 	assert_true(is_kept(cache, &file_b, held));
 	/* Left by one whose capture is of an older state of the file. */
+	tfp_capture_unref(held);
+	held = visit(cache, &file_b);
 	put_capture("b.xplane.pb", 5);
 	struct tfp_capture *newer = get(cache, &file_b);
-	tfp_capture_cache_leave(cache, &file_b, held);
+	tfp_capture_cache_leave(cache, &file_b, held, false);
 	assert_true(is_kept(cache, &file_b, newer));
 	tfp_capture_unref(newer);
 	tfp_capture_unref(held);
@@ -345,6 +347,95 @@ static void test_threads_in_little_room(void **state)
 	tfp_capture_cache_free(cache);
 }
 
+/* Captures that somebody uses count, in the table or not; what is not used makes room. */
+static void test_the_limit_holds_for_what_is_in_use(void **state)
+{
+	(void)state;
+	put_capture("a.xplane.pb", 20000);
+	put_capture("b.xplane.pb", 20000);
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	struct tfp_capture *a = get(cache, &file_a);
+	uint64_t one = tfp_capture_held_bytes(a);
+	tfp_capture_unref(a);
+	tfp_capture_cache_free(cache);
+
+	cache = new_cache(one * 5 / 2);
+	a = get(cache, &file_a);
+	put_capture("a.xplane.pb", 20001); /* the old one is used on */
+	struct tfp_capture *newer = get(cache, &file_a);
+	tfp_capture_unref(get(cache, &file_b));
+	/* a, the newer a and b are too much together: the last to come stays. */
+	assert_int_equal(tfp_capture_cache_stats(cache).resident, 1);
+	tfp_capture_unref(newer);
+	tfp_capture_cache_free(cache);
+	tfp_capture_unref(a); /* it outlives the cache */
+}
+
+static void *visit_often(void *context)
+{
+	struct asker *a = context;
+	for (int i = 0; i < 100; i++) {
+		struct tfp_capture *capture = visit(a->cache, i % 2 ? &file_a : &file_b);
+		leave(a->cache, i % 2 ? &file_a : &file_b, capture);
+		if (i % 10 == 0)
+			tfp_capture_unref(get(a->cache, &file_a));
+	}
+	return context;
+}
+
+/* Visitors wait for each other, and others for loads; nobody waits for ever. */
+static void test_visitors_in_little_room(void **state)
+{
+	static const uint64_t limits[] = {1, 8000, 3000000, PLENTY};
+	(void)state;
+	put_capture("a.xplane.pb", 20000);
+	put_capture("b.xplane.pb", 20000);
+	for (size_t l = 0; l < COUNT(limits); l++) {
+		pthread_t threads[6];
+		struct tfp_capture_cache *cache = new_cache(limits[l]);
+		struct asker asker = {cache, NULL, NULL};
+		for (size_t i = 0; i < COUNT(threads); i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, visit_often, &asker), 0);
+		for (size_t i = 0; i < COUNT(threads); i++) {
+			void *done;
+			pthread_join(threads[i], &done);
+			assert_non_null(done);
+		}
+		tfp_capture_cache_free(cache);
+	}
+}
+
+static uint64_t resident(struct tfp_capture_cache *cache)
+{
+	return tfp_capture_cache_stats(cache).resident;
+}
+
+static void test_what_nobody_uses_is_dropped(void **state)
+{
+	(void)state;
+	struct tfp_error err;
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	assert_int_equal(tfp_capture_cache_drop_idle(cache, 1000000, &err), TFP_OK);
+	struct tfp_capture *used = get(cache, &file_a);
+	tfp_capture_unref(get(cache, &file_b));
+	for (int i = 0; i < 2000 && resident(cache) > 1; i++)
+		usleep(10000);
+	assert_int_equal(resident(cache), 1);
+	struct tfp_capture *again = get(cache, &file_a);
+	assert_ptr_equal(again, used); /* it is in use all the time */
+	tfp_capture_unref(again);
+	tfp_capture_unref(used);
+	for (int i = 0; i < 2000 && resident(cache) > 0; i++)
+		usleep(10000);
+	assert_int_equal(resident(cache), 0);
+	/* It wakes for those that come later, too. */
+	tfp_capture_unref(get(cache, &file_b));
+	for (int i = 0; i < 2000 && resident(cache) > 0; i++)
+		usleep(10000);
+	assert_int_equal(resident(cache), 0);
+	tfp_capture_cache_free(cache);
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -384,6 +475,9 @@ int main(void)
 		TEST(test_visitors_leave_nothing),
 		TEST(test_one_load_however_many_ask),
 		TEST(test_threads_in_little_room),
+		TEST(test_the_limit_holds_for_what_is_in_use),
+		TEST(test_visitors_in_little_room),
+		TEST(test_what_nobody_uses_is_dropped),
 		TEST(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
