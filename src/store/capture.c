@@ -197,26 +197,39 @@ static enum tfp_status empty_file(struct tfp_error *err)
 	return TFP_BAD_INPUT;
 }
 
+/* The planes from first on. */
+struct rest {
+	struct tfp_capture_parts *capture;
+	size_t first;
+};
+
 static void read_plane(void *context, size_t i)
 {
-	struct tfp_capture_parts *cap = context;
+	const struct rest *rest = context;
+	struct tfp_capture_parts *cap = rest->capture;
+	i += rest->first;
 	tfp_plane_read(cap, &cap->planes[i], &cap->states[i]);
 }
 
-static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool,
-			    struct tfp_error *err)
+/* stream: NULL, or has begun with the first planes; it is taken over. */
+static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_stream *stream,
+			    struct tfp_pool *pool, struct tfp_error *err)
 {
 	uint64_t in_lines = 0;
-	if (cap->pub.bytes.size == 0)
+	if (cap->pub.bytes.size == 0) {
+		tfp_stream_finish(stream, NULL, NULL, 0);
 		return empty_file(err);
+	}
 	struct top top = walk_top(cap, NULL);
 	size_t strings = top.strings[0] + top.strings[1] + top.strings[2];
 	cap->diagnostics = tfp_calloc(TFP_MAX_DIAGNOSTICS, sizeof(*cap->diagnostics));
 	cap->strings = tfp_calloc(strings, sizeof(*cap->strings));
 	cap->states = tfp_calloc(top.planes, sizeof(*cap->states));
 	cap->planes = tfp_calloc(top.planes, sizeof(*cap->planes));
-	if (!cap->diagnostics || !cap->strings || !cap->states || !cap->planes)
+	if (!cap->diagnostics || !cap->strings || !cap->states || !cap->planes) {
+		tfp_stream_finish(stream, NULL, NULL, 0);
 		goto no_memory;
+	}
 	cap->pub.errors = cap->strings;
 	cap->pub.warnings = cap->strings + top.strings[0];
 	cap->pub.hostnames = cap->pub.warnings + top.strings[1];
@@ -230,9 +243,12 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_pool *pool
 
 	if (cap->unpacked.data)
 		tfp_progress_expect_bytes(cap->pub.bytes.size);
-	tfp_pool_for(pool, top.planes, read_plane, cap);
+	size_t there = tfp_stream_finish(stream, cap->planes, cap->states, top.planes);
+	struct rest rest = {cap, there};
+	tfp_pool_for(pool, top.planes - there, read_plane, &rest);
 	if (atomic_load(&cap->no_memory) ||
-	    !tfp_lines_read(cap, cap->planes, cap->states, top.planes, pool) ||
+	    !tfp_lines_read(cap, cap->planes + there, cap->states + there, top.planes - there,
+			    pool) ||
 	    atomic_load(&cap->no_memory))
 		goto no_memory;
 	enum tfp_status status = judge(cap, &top, err);
@@ -293,12 +309,21 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 	*out = NULL;
 	enum tfp_status status = new_capture(&cap, err);
 	enum tfp_stage stage = tfp_progress_stage(TFP_STAGE_READING);
+	struct tfp_stream *stream = NULL;
+	struct tfp_unpack_watch watch;
+	if (status == TFP_OK && compression != TFP_PLAIN)
+		stream = tfp_stream_new(cap, pool);
+	if (stream)
+		watch = tfp_stream_watch(stream);
 	if (status == TFP_OK)
-		status = tfp_unpack(&cap->unpacked, fd, name, compression, max_bytes, err);
+		status = tfp_unpack(&cap->unpacked, fd, name, compression, max_bytes,
+				    stream ? &watch : NULL, err);
 	if (status == TFP_OK) {
 		cap->pub.bytes = (struct tfp_span){cap->unpacked.data, cap->unpacked.size};
-		cap->pub.heap_bytes = cap->unpacked.room;
-		status = load(cap, pool, err);
+		cap->pub.heap_bytes += cap->unpacked.room;
+		status = load(cap, stream, pool, err);
+	} else {
+		tfp_stream_finish(stream, NULL, NULL, 0);
 	}
 	if (cap && tfp_unpacked_was_cut(&cap->unpacked))
 		status = was_cut(err);
@@ -318,7 +343,7 @@ enum tfp_status tfp_capture_from_bytes(struct tfp_capture **out, const void *byt
 	enum tfp_status status = new_capture(&cap, err);
 	if (status == TFP_OK) {
 		cap->pub.bytes = (struct tfp_span){bytes, size};
-		status = load(cap, pool, err);
+		status = load(cap, NULL, pool, err);
 	}
 	return finish(out, cap, status, name, err);
 }
@@ -393,7 +418,8 @@ enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression 
 	struct tfp_span span;
 	uint32_t tag;
 	bool cut;
-	enum tfp_status status = tfp_unpack(&cap.unpacked, fd, name, compression, max_bytes, err);
+	enum tfp_status status =
+		tfp_unpack(&cap.unpacked, fd, name, compression, max_bytes, NULL, err);
 	if (status != TFP_OK)
 		return status;
 	cap.pub.bytes = (struct tfp_span){cap.unpacked.data, cap.unpacked.size};

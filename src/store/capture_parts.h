@@ -144,6 +144,21 @@ void tfp_plane_release(struct tfp_plane *plane, struct tfp_plane_state *s);
 bool tfp_lines_read(struct tfp_capture_parts *cap, struct tfp_plane *planes,
 		    struct tfp_plane_state *states, size_t count, struct tfp_pool *pool);
 
+/* ---- planes of a compressed file, read while more is unpacked (capture_stream.c) ---- */
+
+struct tfp_stream;
+
+/* NULL without memory, or where there is nobody to work beside the caller: planes are read
+ * when all is there, then. */
+struct tfp_stream *tfp_stream_new(struct tfp_capture_parts *cap, struct tfp_pool *pool);
+/* For tfp_unpack. */
+struct tfp_unpack_watch tfp_stream_watch(struct tfp_stream *stream);
+/* Waits until what has begun is done, reading what is left, and moves the planes into planes
+ * and states, which have room for count. Returns how many there are: the first ones of the
+ * file. Frees the stream. Accepts NULL. */
+size_t tfp_stream_finish(struct tfp_stream *stream, struct tfp_plane *planes,
+			 struct tfp_plane_state *states, size_t count);
+
 /* ---- columns (capture_columns.c) ---- */
 
 /* Places are kept in blocks of so many events. Parts of a line that are read at the same

@@ -10,27 +10,74 @@
 
 #define FIRST_ROOM ((size_t)1 << 20)
 
-/* Anonymous memory that grows by moving pages, not by copying bytes: a copy
- * would double the peak just when a big capture is unpacked. */
-static enum tfp_status grow(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
+/* Who watches is told after so many bytes. */
+#define STEP ((size_t)4 << 20)
+/* No more addresses than this are asked for. */
+#define MAX_RESERVED ((uint64_t)1 << 40)
+
+static size_t page_up(uint64_t bytes)
 {
-	size_t room = u->room ? u->room * 2 : FIRST_ROOM;
-	if (room < u->room || u->room >= max_bytes) {
-		tfp_fail(err, TFP_TOO_LARGE, "unpacks to more than %llu bytes",
-			 (unsigned long long)max_bytes);
-		tfp_error_set_hint(err, "raise --memory-limit, or unpack the file first");
-		return TFP_TOO_LARGE;
+	const uint64_t page = 4096 * 16; /* of any machine */
+	return (size_t)((bytes + page - 1) / page * page);
+}
+
+/* Addresses for all that may come, without memory behind them: what is unpacked never moves,
+ * so that it can be read while more comes. */
+static enum tfp_status reserve(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
+{
+	void *data = MAP_FAILED;
+	size_t size = page_up((max_bytes < MAX_RESERVED ? max_bytes : MAX_RESERVED) + 1);
+	for (; data == MAP_FAILED && size >= FIRST_ROOM / 2; size /= 2) {
+		size = page_up(size);
+		data = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
+		if (data != MAP_FAILED)
+			break;
 	}
-	void *data;
-	if (u->data)
-		data = mremap((void *)(uintptr_t)u->data, u->room, room, MREMAP_MAYMOVE);
-	else
-		data = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (data == MAP_FAILED)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 	u->data = data;
+	u->reserved = size;
+	return TFP_OK;
+}
+
+static enum tfp_status grow(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
+{
+	size_t room = u->room ? u->room * 2 : FIRST_ROOM;
+	if (u->room >= max_bytes) {
+		tfp_fail(err, TFP_TOO_LARGE,
+			 "unpacks to more than %llu bytes, %llu times its own %zu",
+			 (unsigned long long)max_bytes,
+			 (unsigned long long)(max_bytes / u->file.size), u->file.size);
+		tfp_error_set_hint(err, "raise --memory-limit, or unpack the file first");
+		return TFP_TOO_LARGE;
+	}
+	enum tfp_status status = u->data ? TFP_OK : reserve(u, max_bytes, err);
+	if (status != TFP_OK)
+		return status;
+	room = room < u->reserved ? room : u->reserved;
+	if (room == u->room ||
+	    mprotect((void *)(uintptr_t)u->data, room, PROT_READ | PROT_WRITE) != 0)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 	u->room = room;
 	return TFP_OK;
+}
+
+/* Gives back what was not needed. */
+static void trim(struct tfp_unpacked *u)
+{
+	size_t used = page_up(u->size ? u->size : 1);
+	if (used < u->reserved) {
+		munmap((void *)(uintptr_t)(u->data + used), u->reserved - used);
+		u->reserved = used;
+	}
+	u->room = u->room < u->reserved ? u->room : u->reserved;
+}
+
+static void tell(const struct tfp_unpack_watch *watch, const struct tfp_unpacked *u)
+{
+	if (watch)
+		watch->arrived(watch->context, u->data, u->size);
 }
 
 static uint8_t *tail(const struct tfp_unpacked *u)
@@ -39,7 +86,7 @@ static uint8_t *tail(const struct tfp_unpacked *u)
 }
 
 static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
-				   struct tfp_error *err)
+				   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
 	z_stream z = {0};
 	const uint8_t *at = u->file.data, *end = at + u->file.size;
@@ -62,12 +109,13 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 		z.next_in = (Bytef *)(uintptr_t)at;
 		z.avail_in = in > UINT32_MAX ? UINT32_MAX : (uInt)in;
 		z.next_out = tail(u);
-		z.avail_out = out > UINT32_MAX ? UINT32_MAX : (uInt)out;
+		z.avail_out = (uInt)(out < STEP ? out : STEP);
 		int code = inflate(&z, Z_NO_FLUSH);
 		at = z.next_in;
 		u->size = (size_t)(z.next_out - u->data);
 		whole = code == Z_STREAM_END;
-		full = !whole && u->size == u->room;
+		full = !whole && z.avail_out == 0;
+		tell(watch, u);
 		if (whole)
 			inflateReset(&z); /* a gzip file may be several, one after the other */
 		else if (code == Z_MEM_ERROR)
@@ -81,7 +129,7 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 }
 
 static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
-				   struct tfp_error *err)
+				   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
 	enum tfp_status status = TFP_OK;
@@ -99,9 +147,11 @@ static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 			if (status != TFP_OK)
 				break;
 		}
-		ZSTD_outBuffer out = {tail(u), u->room - u->size, 0};
+		size_t room = u->room - u->size;
+		ZSTD_outBuffer out = {tail(u), room < STEP ? room : STEP, 0};
 		more = ZSTD_decompressStream(z, &out, &in);
 		u->size += out.pos;
+		tell(watch, u);
 		if (ZSTD_isError(more)) {
 			u->truncated = true;
 			break;
@@ -118,7 +168,7 @@ static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 
 enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   enum tfp_compression compression, uint64_t max_bytes,
-			   struct tfp_error *err)
+			   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
 	*out = (struct tfp_unpacked){0};
 	enum tfp_status status = tfp_mapped_file_open(&out->file, fd, name, err);
@@ -131,9 +181,9 @@ enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 	}
 	if (out->file.size > 0) {
 		if (compression == TFP_GZIP)
-			status = unpack_gzip(out, max_bytes, err);
+			status = unpack_gzip(out, max_bytes, watch, err);
 		else
-			status = unpack_zstd(out, max_bytes, err);
+			status = unpack_zstd(out, max_bytes, watch, err);
 		if (status == TFP_OK && out->truncated && out->size == 0)
 			status = tfp_fail(err, TFP_BAD_INPUT, "not %s data",
 					  compression == TFP_GZIP ? "gzip" : "zstd");
@@ -141,7 +191,11 @@ enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 	if (status == TFP_OK && tfp_unpacked_was_cut(out))
 		status = tfp_fail(err, TFP_IO, "the file was cut while it was read");
 	tfp_mapped_file_release(&out->file);
+	if (status == TFP_OK && out->data)
+		trim(out);
 	if (status != TFP_OK) {
+		if (watch)
+			watch->failed(watch->context);
 		tfp_unpacked_release(out);
 		tfp_error_set_file(err, name);
 	}
@@ -150,8 +204,8 @@ enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 
 void tfp_unpacked_release(struct tfp_unpacked *u)
 {
-	if (u->room)
-		munmap((void *)(uintptr_t)u->data, u->room);
+	if (u->reserved)
+		munmap((void *)(uintptr_t)u->data, u->reserved);
 	tfp_mapped_file_release(&u->file);
 	*u = (struct tfp_unpacked){0};
 }

@@ -16,17 +16,28 @@
 struct tfp_unpacked {
 	const uint8_t *data; /* NULL when there is not a byte */
 	size_t size;
-	size_t room;    /* of anonymous memory; 0 when the file itself is mapped */
-	bool truncated; /* the compressed data ends early; data is what came out */
+	size_t room;     /* of anonymous memory; 0 when the file itself is mapped */
+	size_t reserved; /* addresses from data on that are ours, room included */
+	bool truncated;  /* the compressed data ends early; data is what came out */
 	struct tfp_mapped_file file;
+};
+
+/* Somebody who reads the first bytes of a compressed file while more are unpacked. */
+struct tfp_unpack_watch {
+	/* data stays where it is until tfp_unpacked_release. */
+	void (*arrived)(void *context, const uint8_t *data, size_t size);
+	/* It will not come to an end: when this returns, data is gone. */
+	void (*failed)(void *context);
+	void *context;
 };
 
 /* Reads the file behind fd, which stays the caller's. max_bytes bounds what a
  * compressed file may grow to: TFP_TOO_LARGE beyond. Compressed data that is
- * damaged before its first byte came out is TFP_BAD_INPUT. */
+ * damaged before its first byte came out is TFP_BAD_INPUT. watch may be NULL; it is
+ * called in this thread. */
 enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   enum tfp_compression compression, uint64_t max_bytes,
-			   struct tfp_error *err) TFP_CHECK;
+			   const struct tfp_unpack_watch *watch, struct tfp_error *err) TFP_CHECK;
 /* As tfp_mapped_file_was_cut. A compressed file that is cut while it is unpacked
  * fails to unpack. */
 bool tfp_unpacked_was_cut(const struct tfp_unpacked *u);

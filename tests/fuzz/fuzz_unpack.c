@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fd = memfd_create("fuzz", 0);
 	MUST(fd >= 0);
 	MUST(write(fd, data + 1, size - 1) == (ssize_t)(size - 1));
-	if (tfp_unpack(&unpacked, fd, "fuzz", compression, MAX_BYTES, &err) == TFP_OK) {
+	if (tfp_unpack(&unpacked, fd, "fuzz", compression, MAX_BYTES, NULL, &err) == TFP_OK) {
 		/* Room doubles from 1 MiB on, so it can pass the limit once. */
 		MUST(unpacked.size <= unpacked.room && unpacked.room <= 2 * MAX_BYTES);
 		uint8_t sum = 0;

@@ -52,7 +52,7 @@ static enum tfp_status unpack(enum tfp_compression compression, size_t size, uin
 	int fd = memfd_create("test", 0);
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, file.data, size), size);
-	enum tfp_status status = tfp_unpack(out, fd, "a file", compression, max_bytes, err);
+	enum tfp_status status = tfp_unpack(out, fd, "a file", compression, max_bytes, NULL, err);
 	close(fd);
 	return status;
 }
