@@ -158,6 +158,42 @@ int64_t tfp_lane_busy_between_ps(const struct tfp_timeline_track *t, uint32_t la
 	return busy;
 }
 
+/* The first event of the line that begins at start_ps or later. */
+static uint32_t first_event(const struct tfp_line *line, int64_t start_ps)
+{
+	size_t low = 0, high = line->event_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (line->start_ps[middle] < start_ps)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
+}
+
+void tfp_timeline_reach(const struct tfp_timeline_track *t, int64_t begin_ps, int64_t end_ps,
+			uint32_t *from, uint32_t *to)
+{
+	*to = end_ps == INT64_MAX ? (uint32_t)t->line->event_count
+				  : first_event(t->line, end_ps + 1);
+	*from = first_event(t->line, begin_ps);
+	for (uint32_t lane = 0; lane < t->lane_count; lane++) {
+		uint32_t place = tfp_lane_find(t, lane, begin_ps);
+		if (place == 0)
+			continue;
+		/* Of what begins before, only the last one of a lane can reach so far. */
+		uint32_t event = tfp_lane_event(t, lane, place - 1);
+		int64_t end = t->line->start_ps[event] + tfp_event_duration_ps(t->line, event);
+		if (t->overflows && lane == LAST_LANE)
+			event = tfp_lane_event(t, lane, 0);
+		else if (end < begin_ps)
+			continue;
+		*from = event < *from ? event : *from;
+	}
+	*from = *from < *to ? *from : *to;
+}
+
 bool tfp_timeline_find_event(const struct tfp_timeline_track *t, uint32_t event, uint32_t *lane,
 			     uint32_t *place)
 {

@@ -105,6 +105,12 @@ struct tfp_lane_sum tfp_lane_sum(const struct tfp_timeline_track *t, uint32_t la
 int64_t tfp_lane_busy_between_ps(const struct tfp_timeline_track *t, uint32_t lane,
 				 int64_t begin_ps, int64_t end_ps);
 
+/* Events of the line that reach into a stretch of time, both ends included: all that do and
+ * are shown lie from *from to *to - 1. Others between them begin before it and end before
+ * it. Not for counters. */
+void tfp_timeline_reach(const struct tfp_timeline_track *t, int64_t begin_ps, int64_t end_ps,
+			uint32_t *from, uint32_t *to);
+
 /* Lane of an event and its place there. false for one that is not shown. */
 bool tfp_timeline_find_event(const struct tfp_timeline_track *t, uint32_t event, uint32_t *lane,
 			     uint32_t *place);

@@ -2,20 +2,13 @@
 
 #include "base/alloc.h"
 #include "tools/data_table.h"
+#include "tools/trace_align.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Shifts are kept within this, so that times of a damaged file stay within 2^62. */
-#define SHIFT_MAX (INT64_C(1) << 61)
-
-static int64_t clamp(__int128 value, int64_t low, int64_t high)
-{
-	return value < low ? low : value > high ? high : (int64_t)value;
-}
 
 /* ---- opening ---- */
 
@@ -83,48 +76,34 @@ static enum tfp_status open_hosts(const struct tfp_session *session, struct tfp_
 	return any ? TFP_OK : status;
 }
 
-static void align(struct tfp_trace *trace)
+static enum tfp_status align(struct tfp_trace *trace, struct tfp_error *err)
 {
-	uint64_t earliest = UINT64_MAX;
-	__int128 begin = 0, end = 0;
-	bool any = false, all_say = true;
+	struct tfp_host_clock *clocks = tfp_calloc(trace->host_count, sizeof(*clocks));
+	if (!clocks)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts of a run");
 	for (uint32_t h = 0; h < trace->host_count; h++) {
-		const struct tfp_tracks *tracks = trace->hosts[h].tracks;
 		if (!trace->hosts[h].capture)
 			continue;
-		all_say &= tracks->profile_start_ns != 0;
-		if (tracks->profile_start_ns < earliest)
-			earliest = tracks->profile_start_ns;
+		clocks[h] = tfp_host_clock(trace->hosts[h].tracks);
+		trace->event_count += clocks[h].event_count;
 	}
-	trace->aligned = all_say;
-	if (!all_say && trace->host_count > 1)
+	const struct tfp_common_clock all = tfp_align_hosts(clocks, trace->host_count);
+	trace->aligned = all.aligned;
+	if (!all.aligned && trace->host_count > 1)
 		trace->alignment = "Not every file says when its profile began: all hosts begin "
 				   "at the left edge of their own clocks, which need not be the "
 				   "same moment.";
+	trace->duration_ps = tfp_clamp_ps(all.end_ps - all.begin_ps, 0, INT64_C(1) << 62);
 	for (uint32_t h = 0; h < trace->host_count; h++) {
-		struct tfp_trace_host *host = &trace->hosts[h];
-		const struct tfp_tracks *tracks = host->tracks;
-		if (!host->capture)
-			continue;
-		if (all_say)
-			host->offset_ps =
-				clamp(((__int128)tracks->profile_start_ns - earliest) * 1000, 0,
-				      SHIFT_MAX);
-		trace->event_count += tracks->event_count;
-		if (tracks->event_count == 0)
-			continue;
-		if (!any || begin > (__int128)tracks->begin_ps + host->offset_ps)
-			begin = (__int128)tracks->begin_ps + host->offset_ps;
-		if (!any || end < (__int128)tracks->end_ps + host->offset_ps)
-			end = (__int128)tracks->end_ps + host->offset_ps;
-		any = true;
+		trace->hosts[h].offset_ps = clocks[h].offset_ps;
+		trace->hosts[h].shift_ps = tfp_clamp_ps(clocks[h].offset_ps - all.begin_ps,
+							-TFP_TRACE_SHIFT_MAX, TFP_TRACE_SHIFT_MAX);
 	}
-	trace->duration_ps = clamp(end - begin, 0, INT64_C(1) << 62);
-	for (uint32_t h = 0; h < trace->host_count; h++)
-		trace->hosts[h].shift_ps =
-			clamp(trace->hosts[h].offset_ps - begin, -SHIFT_MAX, SHIFT_MAX);
-	if (all_say && any)
-		trace->begin_ns = (uint64_t)clamp(earliest + begin / 1000, 0, INT64_MAX);
+	if (all.aligned && all.any)
+		trace->begin_ns =
+			(uint64_t)tfp_clamp_ps(all.earliest_ns + all.begin_ps / 1000, 0, INT64_MAX);
+	tfp_free(clocks);
+	return TFP_OK;
 }
 
 static enum tfp_status open_trace(const struct tfp_session *session, bool complete,
@@ -135,9 +114,7 @@ static enum tfp_status open_trace(const struct tfp_session *session, bool comple
 	if (!trace->hosts)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts of a run");
 	enum tfp_status status = open_hosts(session, trace, err);
-	if (status == TFP_OK)
-		align(trace);
-	return status;
+	return status == TFP_OK ? align(trace, err) : status;
 }
 
 enum tfp_status tfp_trace_open(const struct tfp_session *session, struct tfp_trace *trace,
@@ -179,7 +156,8 @@ struct tfp_trace_track tfp_trace_track(const struct tfp_trace_host *host, uint32
 		.index = index,
 		.track = track,
 		.timeline = &host->timeline->tracks[index],
-		.shift_ps = clamp(origin + host->shift_ps, -SHIFT_MAX, SHIFT_MAX),
+		.shift_ps = tfp_clamp_ps(origin + host->shift_ps, -TFP_TRACE_SHIFT_MAX,
+					 TFP_TRACE_SHIFT_MAX),
 		.reads_step_names =
 			track->kind == TFP_TRACK_DERIVED && tfp_str_starts(track->name, "Steps"),
 	};
@@ -317,8 +295,8 @@ enum tfp_status tfp_trace_range(const struct tfp_trace *trace, const struct tfp_
 		return status;
 	if (to < from)
 		return tfp_fail(err, TFP_BAD_QUERY, "to_ps is before from_ps");
-	*from_ps = clamp(from, 0, INT64_C(1) << 62);
-	*to_ps = clamp(to, 0, INT64_C(1) << 62);
+	*from_ps = tfp_clamp_ps(from, 0, INT64_C(1) << 62);
+	*to_ps = tfp_clamp_ps(to, 0, INT64_C(1) << 62);
 	return TFP_OK;
 }
 

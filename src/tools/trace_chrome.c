@@ -50,7 +50,8 @@ struct writer {
 	struct tfp_trace_source host;
 	uint32_t first_pid;
 	int64_t offset_ps;
-	uint64_t slot_ps;       /* events closer than that are left out; 0: none */
+	struct tfp_trace_range *ranges; /* by track: what is in the window, and a little more */
+	uint64_t slot_ps;               /* events closer than that are left out; 0: none */
 	uint32_t **frame_of[2]; /* [derived][plane][event metadata]: number of a frame, or 0 */
 };
 
@@ -478,7 +479,7 @@ static void put_track(struct writer *w, uint32_t t)
 	/* As with the peers: the row is there, what is in it overlaps too much. */
 	if (plain && tfp_str_equal(track->name, "Async XLA Ops"))
 		return;
-	for (size_t i = 0; i < line->event_count && w->status == TFP_OK; i++) {
+	for (size_t i = w->ranges[t].from; i < w->ranges[t].to && w->status == TFP_OK; i++) {
 		struct tfp_trace_event event;
 		if (in_window(w, line, i) && tfp_trace_event_read(&w->host, track, i, &event) &&
 		    has_prefix(w, event.name) && !is_hidden_step(w, track, &event))
@@ -622,7 +623,7 @@ static void put_visible(struct writer *w)
 	uint32_t t;
 	size_t i;
 	w->filtered = true;
-	w->status = tfp_visibility_new(&v, w->host.tracks, w->slot_ps, w->err);
+	w->status = tfp_visibility_new(&v, w->host.tracks, w->ranges, w->slot_ps, w->err);
 	while (w->status == TFP_OK && tfp_visibility_next(v, &t, &i)) {
 		const struct tfp_track *track = &w->host.tracks->tracks[t];
 		struct tfp_trace_event event;
@@ -694,12 +695,17 @@ static void release_host(struct writer *w)
 		tfp_free(w->frame_of[d]);
 		w->frame_of[d] = NULL;
 	}
+	tfp_free(w->ranges);
+	w->ranges = NULL;
 	tfp_trace_source_release(&w->host);
 }
 
 static bool open_host(struct writer *w, size_t i)
 {
 	w->status = tfp_trace_source_open(&w->host, w->session, i, w->err);
+	if (w->status == TFP_OK)
+		w->status = tfp_trace_ranges(&w->host, w->session->pool, w->selection, w->offset_ps,
+					     &w->ranges, w->err);
 	if (w->status != TFP_OK)
 		return false;
 	for (int d = 0; d < 2; d++) {

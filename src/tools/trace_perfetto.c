@@ -99,7 +99,8 @@ struct writer {
 
 	/* Of the host. */
 	struct tfp_trace_source host;
-	uint32_t number; /* of the host, from 1 */
+	struct tfp_trace_range *ranges; /* by track */
+	uint32_t number;                /* of the host, from 1 */
 	int64_t offset_ps;
 	bool began;              /* its sequence of packets */
 	struct tfp_buf interned; /* names that the next packet brings along */
@@ -470,7 +471,8 @@ static bool is_chosen(const struct writer *w, const struct tfp_line *line, size_
 static void put_row(struct writer *w, uint32_t t)
 {
 	const struct tfp_track *track = &w->host.tracks->tracks[t];
-	for (size_t i = 0; i < track->line->event_count && w->status == TFP_OK && !w->failed; i++) {
+	const struct tfp_trace_range range = w->ranges[t];
+	for (size_t i = range.from; i < range.to && w->status == TFP_OK && !w->failed; i++) {
 		struct tfp_trace_event event;
 		if (is_chosen(w, track->line, i) &&
 		    tfp_trace_event_read(&w->host, track, i, &event))
@@ -569,6 +571,9 @@ static void see_counter(void *context, uint32_t track, const uint32_t *events, s
 static bool open_host(struct writer *w, size_t i)
 {
 	w->status = tfp_trace_source_open(&w->host, w->session, i, w->err);
+	if (w->status == TFP_OK)
+		w->status = tfp_trace_ranges(&w->host, w->session->pool, w->selection, w->offset_ps,
+					     &w->ranges, w->err);
 	if (w->status != TFP_OK)
 		return false;
 	w->number = (uint32_t)i + 1;
@@ -599,6 +604,8 @@ static void release_host(struct writer *w)
 	tfp_str_map_release(&w->by_tid);
 	tfp_free(w->tids);
 	w->tids = NULL;
+	tfp_free(w->ranges);
+	w->ranges = NULL;
 	tfp_trace_source_release(&w->host);
 }
 

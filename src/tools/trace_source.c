@@ -2,8 +2,10 @@
 
 #include "analysis/derived_lines.h"
 #include "analysis/schema.h"
+#include "analysis/timeline.h"
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "tools/trace_align.h"
 
 #include <string.h>
 
@@ -96,6 +98,47 @@ enum tfp_status tfp_trace_source_open(struct tfp_trace_source *host,
 	if (status != TFP_OK)
 		tfp_trace_source_release(host);
 	return status;
+}
+
+/* A moment of the trace by the clock of a line's columns; saturates. */
+static int64_t on_line(const struct tfp_line *line, int64_t moment_ps, int64_t offset_ps)
+{
+	__int128 ps = (__int128)moment_ps - offset_ps - (__int128)line->timestamp_ns * 1000;
+	return ps > INT64_MAX ? INT64_MAX : ps < INT64_MIN ? INT64_MIN : (int64_t)ps;
+}
+
+/* Beyond it times of events are no longer exact, and nothing is left out. */
+static bool is_far(const struct tfp_line *line)
+{
+	return line->timestamp_ns > INT64_MAX / 4000 || line->timestamp_ns < -INT64_MAX / 4000;
+}
+
+enum tfp_status tfp_trace_ranges(const struct tfp_trace_source *host, struct tfp_pool *pool,
+				 const struct tfp_trace_selection *selection, int64_t offset_ps,
+				 struct tfp_trace_range **out, struct tfp_error *err)
+{
+	const struct tfp_timeline *timeline = NULL;
+	enum tfp_status status = TFP_OK;
+	*out = NULL;
+	if (selection->has_window)
+		status = tfp_timeline_get(host->file, pool, &timeline, err);
+	if (status != TFP_OK)
+		return status;
+	*out = tfp_reallocarray(NULL, host->tracks->track_count, sizeof(**out));
+	if (!*out)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+	for (uint32_t t = 0; t < host->tracks->track_count; t++) {
+		const struct tfp_line *line = host->tracks->tracks[t].line;
+		uint32_t from, to;
+		(*out)[t] = (struct tfp_trace_range){0, line->event_count};
+		if (!timeline || host->tracks->tracks[t].kind == TFP_TRACK_COUNTER || is_far(line))
+			continue;
+		tfp_timeline_reach(&timeline->tracks[t],
+				   on_line(line, selection->from_ps, offset_ps),
+				   on_line(line, selection->to_ps, offset_ps), &from, &to);
+		(*out)[t] = (struct tfp_trace_range){from, to};
+	}
+	return TFP_OK;
 }
 
 uint32_t tfp_trace_row(const struct tfp_trace_source *host, const struct tfp_track *track)
@@ -327,16 +370,11 @@ enum tfp_status tfp_trace_align(struct tfp_trace_alignment *a, const struct tfp_
 				struct tfp_error *err)
 {
 	size_t n = session->host_count;
-	struct bounds {
-		uint64_t profile_start_ns, events;
-		int64_t begin_ps;
-	} *hosts = tfp_calloc(n, sizeof(*hosts));
+	struct tfp_host_clock *clocks = tfp_calloc(n, sizeof(*clocks));
 	*a = (struct tfp_trace_alignment){.offset_ps = tfp_calloc(n, sizeof(*a->offset_ps))};
 	enum tfp_status status = TFP_OK;
-	if (!hosts || !a->offset_ps)
+	if (!clocks || !a->offset_ps)
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
-	uint64_t earliest_ns = UINT64_MAX;
-	a->aligned = n > 1;
 	for (size_t i = 0; status == TFP_OK && i < n; i++) {
 		struct tfp_capture *capture;
 		const struct tfp_tracks *tracks;
@@ -344,31 +382,18 @@ enum tfp_status tfp_trace_align(struct tfp_trace_alignment *a, const struct tfp_
 		if (status != TFP_OK)
 			break;
 		status = tfp_tracks_get(capture, session->pool, &tracks, err);
-		if (status == TFP_OK) {
-			hosts[i] = (struct bounds){tracks->profile_start_ns, tracks->event_count,
-						   tracks->begin_ps};
-			if (tracks->profile_start_ns < earliest_ns)
-				earliest_ns = tracks->profile_start_ns;
-			a->aligned &= tracks->profile_start_ns != 0;
-		}
+		if (status == TFP_OK)
+			clocks[i] = tfp_host_clock(tracks);
 		tfp_capture_unref(capture);
 	}
-	bool any = false;
-	for (size_t i = 0; status == TFP_OK && i < n; i++) {
-		int64_t begin_ps;
-		uint64_t later_ns = hosts[i].profile_start_ns - earliest_ns;
-		if (a->aligned && later_ns < INT64_MAX / 1000)
-			a->offset_ps[i] = (int64_t)later_ns * 1000;
-		if (hosts[i].events == 0)
-			continue;
-		if (__builtin_add_overflow(hosts[i].begin_ps, a->offset_ps[i], &begin_ps))
-			begin_ps = INT64_MAX;
-		if (!any || begin_ps < a->begin_ps)
-			a->begin_ps = begin_ps;
-		any = true;
-	}
-	tfp_free(hosts);
-	if (status != TFP_OK)
+	if (status == TFP_OK) {
+		const struct tfp_common_clock all = tfp_align_hosts(clocks, n);
+		a->begin_ps = tfp_clamp_ps(all.begin_ps, INT64_MIN, INT64_MAX);
+		for (size_t i = 0; i < n; i++)
+			a->offset_ps[i] = clocks[i].offset_ps;
+	} else {
 		tfp_trace_alignment_release(a);
+	}
+	tfp_free(clocks);
 	return status;
 }

@@ -18,6 +18,7 @@
 #include "analysis/groups.h"
 #include "analysis/tracks.h"
 #include "tools/session.h"
+#include "tools/trace_select.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +41,17 @@ enum tfp_status tfp_trace_source_open(struct tfp_trace_source *host,
 				      struct tfp_error *err) TFP_CHECK;
 /* Accepts zeroed memory. */
 void tfp_trace_source_release(struct tfp_trace_source *host);
+
+/* Events of a track that a selection may hold: first and one past the last. */
+struct tfp_trace_range {
+	size_t from, to;
+};
+
+/* By track; freed with tfp_free. offset_ps: as in tfp_trace_alignment. What is asked for a
+ * stretch of time looks at what is near it, and not at the whole capture. */
+enum tfp_status tfp_trace_ranges(const struct tfp_trace_source *host, struct tfp_pool *pool,
+				 const struct tfp_trace_selection *selection, int64_t offset_ps,
+				 struct tfp_trace_range **out, struct tfp_error *err) TFP_CHECK;
 
 /* The number of a row within its process: its display id, or the place that
  * the derived lines give it. */
@@ -93,12 +105,10 @@ bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
 					size_t count),
 			    void *context);
 
-/* How the clocks of hosts go together. Hosts whose files all say when the profile
- * began are put on one clock; else each has its own, from 0. */
+/* How the clocks of hosts go together, see trace_align.h. */
 struct tfp_trace_alignment {
 	int64_t *offset_ps; /* by host of the session: add it to the host's times */
 	int64_t begin_ps;   /* the earliest event of all, 0 where there is none */
-	bool aligned;
 };
 
 /* offset_ps is allocated; release it with tfp_trace_alignment_release. */

@@ -22,6 +22,7 @@ struct flow {
 
 struct tfp_visibility {
 	const struct tfp_tracks *tracks;
+	const struct tfp_trace_range *ranges; /* by track, or NULL */
 	uint64_t slot_ps;
 	struct row *rows; /* by track */
 	size_t *next;     /* by track: the event that comes next */
@@ -33,6 +34,11 @@ struct tfp_visibility {
 };
 
 /* ---- in the order of time ---- */
+
+static size_t end_of(const struct tfp_visibility *v, uint32_t track)
+{
+	return v->ranges ? v->ranges[track].to : v->tracks->tracks[track].line->event_count;
+}
 
 static bool track_before(const struct tfp_visibility *v, uint32_t a, uint32_t b)
 {
@@ -69,19 +75,21 @@ bool tfp_visibility_next(struct tfp_visibility *v, uint32_t *track, size_t *even
 		return false;
 	*track = v->heap[0];
 	*event = v->next[*track]++;
-	if (v->next[*track] == v->tracks->tracks[*track].line->event_count)
+	if (v->next[*track] == end_of(v, *track))
 		v->heap[0] = v->heap[--v->heap_count];
 	sink_down(v, 0);
 	return true;
 }
 
 enum tfp_status tfp_visibility_new(struct tfp_visibility **out, const struct tfp_tracks *tracks,
-				   uint64_t slot_ps, struct tfp_error *err)
+				   const struct tfp_trace_range *ranges, uint64_t slot_ps,
+				   struct tfp_error *err)
 {
 	struct tfp_visibility *v = tfp_calloc(1, sizeof(*v));
 	*out = v;
 	if (v) {
 		v->tracks = tracks;
+		v->ranges = ranges;
 		v->slot_ps = slot_ps;
 		v->rows = tfp_calloc(tracks->track_count, sizeof(*v->rows));
 		v->next = tfp_calloc(tracks->track_count, sizeof(*v->next));
@@ -94,7 +102,8 @@ enum tfp_status tfp_visibility_new(struct tfp_visibility **out, const struct tfp
 	}
 	for (uint32_t t = 0; t < tracks->track_count; t++) {
 		const struct tfp_track *track = &tracks->tracks[t];
-		if (track->kind != TFP_TRACK_COUNTER && track->line->event_count)
+		v->next[t] = ranges ? ranges[t].from : 0;
+		if (track->kind != TFP_TRACK_COUNTER && v->next[t] < end_of(v, t))
 			v->heap[v->heap_count++] = t;
 	}
 	for (uint32_t i = v->heap_count / 2; i-- > 0;)

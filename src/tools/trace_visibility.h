@@ -2,7 +2,7 @@
  * Which events can be told apart when a stretch of time is drawn with slots of a
  * given length (XProf's level of detail, trace_viewer.md 6).
  *
- *     tfp_visibility_new(&v, tracks, slot_ps, &err);
+ *     tfp_visibility_new(&v, tracks, NULL, slot_ps, &err);
  *     while (tfp_visibility_next(v, &track, &event))
  *             if (... tfp_visibility_shows(v, track, &read, is_async))
  *                     ...
@@ -19,8 +19,10 @@
 
 struct tfp_visibility;
 
+/* ranges: by track, the events that are looked at; they are kept. NULL for all events. */
 enum tfp_status tfp_visibility_new(struct tfp_visibility **out, const struct tfp_tracks *tracks,
-				   uint64_t slot_ps, struct tfp_error *err) TFP_CHECK;
+				   const struct tfp_trace_range *ranges, uint64_t slot_ps,
+				   struct tfp_error *err) TFP_CHECK;
 /* Accepts NULL. */
 void tfp_visibility_free(struct tfp_visibility *v);
 

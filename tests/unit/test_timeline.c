@@ -304,6 +304,58 @@ static void add_up(const struct tfp_timeline_track *t, const struct tfp_window *
 	tfp_stretches_release(&list);
 }
 
+/* By looking at every event. */
+static void check_reach(const struct tfp_timeline_track *t, bool exact, int64_t begin_ps,
+			int64_t end_ps)
+{
+	const struct tfp_line *line = t->line;
+	uint32_t from, to, lane, place, first = (uint32_t)line->event_count, last = 0;
+	for (uint32_t i = 0; i < line->event_count; i++) {
+		int64_t start = line->start_ps[i];
+		if (start > end_ps || start + tfp_event_duration_ps(line, i) < begin_ps ||
+		    !tfp_timeline_find_event(t, i, &lane, &place))
+			continue;
+		first = i < first ? i : first;
+		last = i + 1;
+	}
+	tfp_timeline_reach(t, begin_ps, end_ps, &from, &to);
+	assert_true(from <= to && to <= line->event_count);
+	if (first < last)
+		assert_true(from <= first && last <= to);
+	/* Where all are shown and none overlaps beyond all lanes, no more than need be. */
+	if (first < last && exact)
+		assert_int_equal(from, first);
+	assert_true(to == line->event_count || line->start_ps[to] > end_ps);
+}
+
+static void test_what_reaches_into_a_stretch(void **state)
+{
+	struct timeline_of t = open_timeline(busy_capture());
+	size_t found = 0;
+	(void)state;
+	for (uint32_t track = 0; track < t.tracks->track_count; track++) {
+		const struct tfp_timeline_track *line = &t.timeline->tracks[track];
+		if (t.tracks->tracks[track].kind == TFP_TRACK_COUNTER)
+			continue;
+		bool exact = !line->overflows &&
+			     t.tracks->tracks[track].event_count == line->line->event_count;
+		found += exact;
+		check_reach(line, exact, INT64_MIN, INT64_MAX);
+		check_reach(line, exact, 0, 0);
+		for (size_t n = 0; n < 200; n++) {
+			/* Often exactly at an end of an event. */
+			uint32_t event = (uint32_t)next_random(line->line->event_count);
+			int64_t begin = n % 2 ? (int64_t)next_random(LAST_PS)
+					      : line->line->start_ps[event] +
+							tfp_event_duration_ps(line->line, event) +
+							(int64_t)next_random(3) - 1;
+			check_reach(line, exact, begin, begin + (int64_t)next_random(30000));
+		}
+	}
+	assert_true(found >= 2);
+	close_built(&t.o);
+}
+
 static void test_every_level_accounts_for_every_event(void **state)
 {
 	struct timeline_of t = open_timeline(busy_capture());
@@ -523,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_one_lane_needs_no_order),
 		cmocka_unit_test(test_a_million_at_once_are_no_million_lanes),
 		cmocka_unit_test(test_sums_and_longest),
+		cmocka_unit_test(test_what_reaches_into_a_stretch),
 		cmocka_unit_test(test_every_level_accounts_for_every_event),
 		cmocka_unit_test(test_coarser_is_the_same_either_way),
 		cmocka_unit_test(test_counters_account_too),

@@ -19,7 +19,7 @@ static struct seen see(struct builder *b)
 	struct seen s = {.o = open_built(b)};
 	struct tfp_error err;
 	if (tfp_tracks_get(s.o.capture, NULL, &s.tracks, &err) != TFP_OK ||
-	    tfp_visibility_new(&s.v, s.tracks, SLOT, &err) != TFP_OK)
+	    tfp_visibility_new(&s.v, s.tracks, NULL, SLOT, &err) != TFP_OK)
 		fail_msg("%s", err.message);
 	return s;
 }

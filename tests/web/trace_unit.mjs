@@ -241,6 +241,28 @@ test('what left the screen is cancelled, what is still wanted is not asked for t
   assert.equal(store.size.blocks, 1);
 });
 
+test('what expired is shown until it came again, and asked for once more', async () => {
+  const server = new Slow();
+  const store = new tiles.TileStore(server, new decode.Names(), () => undefined);
+  store.want([place('a', 5, 1)]);
+  server.asked[0].resolve();
+  await settle();
+  const old = store.get('a', 5, 1);
+  store.want([place('a', 5, 1), place('b', 5, 1)]);
+  assert.equal(server.asked.length, 2);
+  store.expire();
+  assert.ok(server.asked[1].signal.aborted);
+  assert.equal(store.get('a', 5, 1), old);
+  store.want([place('a', 5, 1), place('b', 5, 1)]);
+  assert.equal(server.asked[2].query.tracks, 'a,b');
+  server.asked[2].resolve();
+  await settle();
+  assert.ok(store.get('a', 5, 1) !== old && store.get('b', 5, 1) !== null);
+  assert.equal(store.size.blocks, 2);
+  store.want([place('a', 5, 1), place('b', 5, 1)]);
+  assert.equal(server.asked.length, 3);
+});
+
 test('until a block is there, a coarser or finer one stands in for its part of the time', async () => {
   const server = new Slow();
   const store = new tiles.TileStore(server, new decode.Names(), () => undefined);

@@ -27,6 +27,8 @@ interface Held {
   used: number;
   bytes: number;
   kept: boolean;
+  /** Drawn until what replaces it is there. */
+  expired?: boolean;
 }
 
 interface Flight {
@@ -125,11 +127,19 @@ export class TileStore {
     const flying = new Set([...this.flights].flatMap((flight) => [...flight.places.keys()]));
     const now = Date.now();
     this.queue = [...wanted].filter(([id]) => {
-      if (this.held.has(id) || flying.has(id)) return false;
+      const held = this.held.get(id);
+      if ((held !== undefined && held.expired !== true) || flying.has(id)) return false;
       const failure = this.failed.get(id);
       return failure === undefined || (failure.times < TRIES && now - failure.at >= RETRY_MS);
     }).map(([, place]) => place);
     this.start();
+  }
+
+  /** All that is held is asked for anew when it is wanted, and shown until then. */
+  expire(): void {
+    for (const held of this.held.values()) held.expired = true;
+    for (const flight of this.flights) flight.controller.abort();
+    this.flights.clear();
   }
 
   clear(): void {

@@ -185,6 +185,8 @@ export class Timeline implements PointerTarget {
     const head = this.head.offsetHeight;
     const above = before.rows.find((row) => row.y + row.height > scrollTop);
     this.trace = trace;
+    // Only now does the server know which events are steps: they are called by the step's name.
+    if (trace.steps.length > 0) this.store.expire();
     this.small.set(trace);
     this.sizeHead();
     this.set(shown);

@@ -1,0 +1,30 @@
+#include "tools/trace_align.h"
+
+struct tfp_common_clock tfp_align_hosts(struct tfp_host_clock *hosts, size_t count)
+{
+	struct tfp_common_clock all = {.aligned = true, .earliest_ns = UINT64_MAX};
+	for (size_t h = 0; h < count; h++) {
+		if (!hosts[h].known)
+			continue;
+		all.aligned &= hosts[h].profile_start_ns != 0;
+		if (hosts[h].profile_start_ns < all.earliest_ns)
+			all.earliest_ns = hosts[h].profile_start_ns;
+	}
+	for (size_t h = 0; h < count; h++) {
+		struct tfp_host_clock *host = &hosts[h];
+		if (!host->known)
+			continue;
+		if (all.aligned)
+			host->offset_ps = tfp_clamp_ps(
+				((__int128)host->profile_start_ns - all.earliest_ns) * 1000, 0,
+				TFP_TRACE_SHIFT_MAX);
+		if (host->event_count == 0)
+			continue;
+		if (!all.any || all.begin_ps > (__int128)host->begin_ps + host->offset_ps)
+			all.begin_ps = (__int128)host->begin_ps + host->offset_ps;
+		if (!all.any || all.end_ps < (__int128)host->end_ps + host->offset_ps)
+			all.end_ps = (__int128)host->end_ps + host->offset_ps;
+		all.any = true;
+	}
+	return all;
+}
