@@ -451,7 +451,7 @@ static enum tfp_status derive_stream(struct gpu *g, const struct tfp_line *line,
 	s.scopes.dependents[0] = &s.ops;
 	s.modules.dependents[0] = &s.scopes;
 	s.modules.dependents[1] = &s.hlo_ops;
-	for (size_t i = 0; i < count && !out->failed; i++) {
+	for (size_t i = 0; i < count && tfp_derived_goes_on(out, i); i++) {
 		struct facts f;
 		read_facts(source->plane, &g->schema, line, events[i].event, &f);
 		if (!f.is_kernel && !has(&f, GRAPH_EXEC_ID))
@@ -561,7 +561,7 @@ static enum tfp_status derive_steps(struct tfp_derived_plane *out,
 	if (!events)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 	tfp_derived_line_init(&steps, out, true);
-	for (size_t i = 0; i < count && !out->failed; i++) {
+	for (size_t i = 0; i < count && tfp_derived_goes_on(out, i); i++) {
 		int32_t group =
 			tfp_group_of(groups, source->plane_index, events[i].line, events[i].event);
 		if (group == TFP_NO_GROUP)

@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/progress.h"
 #include "base/str_map.h"
 #include "store/capture.h"
 
@@ -69,6 +70,15 @@ struct tfp_derived_plane {
 	struct tfp_buf lines; /* encoded */
 	bool failed, any;
 };
+
+/* For loops over events, before the one at i: whether nothing has failed and somebody still
+ * wants the lines. When nobody does it fails, and tfp_capture_fact says why. */
+static inline bool tfp_derived_goes_on(struct tfp_derived_plane *plane, size_t i)
+{
+	if (i % 4096 == 0 && tfp_cancelled())
+		plane->failed = true;
+	return !plane->failed;
+}
 
 /* The events open on one level of nesting, see tfp_derived_expand. */
 struct tfp_derived_level {

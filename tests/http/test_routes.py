@@ -22,6 +22,7 @@ QUERY = {
     "/trace_viewer/aggregate": "run=one",
     "/instances": "run=one&tag=kernel_stats&kernel=x",
     "/trace_viewer/export": "run=one",
+    "/progress": "of=data",
 }
 
 
@@ -36,6 +37,8 @@ class Routes(SharedServerCase):
 
     def test_every_prefix_gives_the_same(self):
         for route in documented_routes():
+            if route == "/metrics":
+                continue  # it counts these very requests
             query = "?" + QUERY.get(route, "")
             body = self.get(route + query).body
             for prefix in ("/data/plugin/profile", self.url_prefix,
