@@ -228,6 +228,10 @@ export function serve(dir, port = 0) {
       readFile(join(dir, name)).then((body) => response.setHeader('Content-Type', TYPES[extname(name)]).end(body), () => response.writeHead(404).end());
       return;
     }
+    if (url.pathname === '/progress') { // asked for where an answer is slow to come; nothing to tell
+      response.setHeader('Content-Type', 'application/json').end('{"state":"none"}');
+      return;
+    }
     const body = answer(url.pathname, url.searchParams);
     const text = JSON.stringify(body ?? { error: { code: 'not_found', message: 'there is no such thing' } });
     const tag = `"${createHash('sha1').update(text).digest('hex')}"`;

@@ -232,8 +232,8 @@ class TraceViewerPage implements Page {
     this.completing = controller;
     this.finding.hidden = false;
     const sofar = h('span', {});
-    fill(this.finding, 'finding steps and derived lines… ', sofar);
-    watchProgress(controller.signal, (progress) => { sofar.textContent = progress === null ? '' : progressText(progress); });
+    fill(this.finding, 'finding steps and derived lines…', sofar);
+    watchProgress(controller.signal, (progress) => { sofar.textContent = progress === null ? '' : ` ${progressText(progress)}`; });
     server.tracks(controller.signal).then((trace) => {
       if (controller.signal.aborted) return;
       server.early = false;
