@@ -42,6 +42,21 @@ LIBRARIES = {
     "zstd.h": {"store", "synth", "http"},
 }
 
+# Headers that only these files may include, and why they need it.
+FILES = {
+    "microhttpd.h": {
+        "src/http/server_parts.h": "callbacks and responses of the four files of the server",
+        "src/http/gate.c": "cookies and headers of a request",
+        "src/http/tls.c": "whether the library can encrypt",
+    },
+    "http/server_parts.h": {
+        "src/http/server.c": "its start and end",
+        "src/http/exchange.c": "the life of a request",
+        "src/http/send.c": "from a reply to libmicrohttpd",
+        "src/http/exchange_log.c": "a request in log and metrics",
+    },
+}
+
 # (file, function): why it may call the C library's function directly.
 HEAP_EXCEPTIONS = {
     ("src/base/alloc.c", "*"): "it is what all others call",
@@ -117,6 +132,13 @@ def lint_libraries_stay_where_they_are_wrapped():
         for line, _, name in includes(read(path)):
             if name in LIBRARIES and ring_of(path) not in LIBRARIES[name]:
                 yield f"{path}:{line}: {name} belongs to {', '.join(sorted(LIBRARIES[name]))}/"
+
+
+def lint_headers_of_few_files_stay_with_them():
+    for path in C_FILES:
+        for line, _, name in includes(read(path)):
+            if path not in FILES.get(name, {path}):
+                yield f"{path}:{line}: {name} is for {', '.join(sorted(FILES[name]))}"
 
 
 def calls(path, pattern):

@@ -1,0 +1,277 @@
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/server_parts.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+#define REQUEST_MEMORY ((size_t)1 << 20)
+/* Of a body; a client that goes on beyond twice as much is cut off. */
+#define BODY_MAX ((size_t)64 << 10)
+
+static void answer_job(void *context)
+{
+	struct tfp_exchange *r = context;
+	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
+			 &r->reply);
+	MHD_resume_connection(r->connection);
+}
+
+static void answer_is_there(struct tfp_waiter *waiter)
+{
+	struct tfp_exchange *r = waiter->context;
+	r->shared = waiter->shared;
+	if (r->reply.stream.write && strcmp(r->method, "GET") == 0)
+		tfp_exchange_stream(r);
+	MHD_resume_connection(r->connection);
+}
+
+/* Of an IPv6 address the part that its owner cannot choose. */
+static struct tfp_client client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct tfp_client client = {{0}};
+	if (info && info->client_addr && info->client_addr->sa_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const void *)info->client_addr;
+		memcpy(client.bytes + 12, &v4->sin_addr, 4);
+	} else if (info && info->client_addr && info->client_addr->sa_family == AF_INET6) {
+		const struct sockaddr_in6 *v6 = (const void *)info->client_addr;
+		bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+		memcpy(client.bytes, &v6->sin6_addr, mapped ? 16 : 8);
+	}
+	return client;
+}
+
+/* As hand_over, for answers that are made once for all that want them. */
+static bool ask_for_answer(struct tfp_exchange *r)
+{
+	struct tfp_answers *answers = r->server->answers;
+	const union MHD_ConnectionInfo *info;
+	r->waiter = (struct tfp_waiter){
+		.route = r->route,
+		.target = &r->target,
+		.accept_encoding = r->conditions.accept_encoding,
+		.if_none_match = r->conditions.if_none_match,
+		.fd = -1,
+		.reply = &r->reply,
+		.done = answer_is_there,
+		.context = r,
+	};
+	if (tfp_answers_at_hand(answers, &r->waiter)) {
+		r->shared = r->waiter.shared;
+		return false;
+	}
+	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (info)
+		r->waiter.fd = info->connect_fd;
+	r->waiter.client = client_of(r->connection);
+	MHD_suspend_connection(r->connection);
+	tfp_answers_wait(answers, &r->waiter);
+	return true;
+}
+
+/* A copy of a header, as the connection's own memory is not for our threads. */
+static const char *header(struct tfp_exchange *r, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+	return value ? tfp_arena_strndup(&r->arena, value, strlen(value)) : NULL;
+}
+
+static bool pass_gate(struct tfp_exchange *r)
+{
+	const struct tfp_gate_request request = {
+		.method = r->method,
+		.uri = r->uri,
+		.target = &r->target,
+		.changes = r->route && tfp_route_takes_post(r->route),
+		.form = r->is_form ? tfp_buf_text(&r->body) : NULL,
+	};
+	return tfp_gate_check(&r->server->gate, r->connection, &request, &r->arena, &r->reply);
+}
+
+/* Makes the answer, or has it made by a job: then true, and the request is the
+ * job's until the connection is resumed. */
+static bool hand_over(struct tfp_exchange *r)
+{
+	struct tfp_http_server *server = r->server;
+	struct tfp_error err;
+	r->conditions.accept_encoding = header(r, "Accept-Encoding");
+	r->conditions.if_none_match = header(r, "If-None-Match");
+	if (tfp_buf_failed(&r->body)) {
+		tfp_fail(&err, TFP_TOO_LARGE, "a body has at most %zu bytes", BODY_MAX);
+		tfp_reply_error(&r->reply, &err);
+		return false;
+	}
+	if (r->is_form) {
+		/* It always ends in a reply of its own. */
+		pass_gate(r);
+		return false;
+	}
+	if (r->route && tfp_route_takes_post(r->route)) {
+		r->post = (struct tfp_http_post){
+			.posted = r->takes_body,
+			.body = tfp_buf_text(&r->body),
+			.size = r->body.size,
+		};
+		r->conditions.post = &r->post;
+	}
+	if (!r->route) {
+		tfp_route_answer_static(&r->target, &r->conditions, &r->reply);
+		return false;
+	}
+	enum tfp_route_cost cost = tfp_route_cost(r->route);
+	if (cost == TFP_ROUTE_INSTANT) {
+		tfp_route_answer(r->route, &server->app, server->build, &r->target, &r->conditions,
+				 &r->reply);
+		return false;
+	}
+	tfp_client_phase(server->limits, r->client, TFP_PHASE_WORK, 0);
+	if (cost == TFP_ROUTE_HEAVY)
+		return ask_for_answer(r);
+	MHD_suspend_connection(r->connection);
+	struct tfp_pool *pool = server->light;
+	if (cost == TFP_ROUTE_WAITS && !r->takes_body)
+		pool = server->waiting;
+	if (tfp_pool_submit(pool, answer_job, r, &err) != TFP_OK) {
+		tfp_reply_error(&r->reply, &err);
+		MHD_resume_connection(r->connection);
+	}
+	return true;
+}
+
+/* Looks at the first line; false when the reply is made already. */
+static bool accept_request(struct tfp_exchange *r)
+{
+	struct tfp_error err;
+	bool get = strcmp(r->method, "GET") == 0, head = strcmp(r->method, "HEAD") == 0;
+	bool post = strcmp(r->method, "POST") == 0;
+	enum tfp_status status =
+		tfp_http_target_parse(&r->target, r->uri, r->server->prefix, &r->arena, &err);
+	r->route = status == TFP_OK ? tfp_route_find(r->target.path) : NULL;
+	r->is_form = status == TFP_OK &&
+		     tfp_access_is_form(r->server->gate.access, r->method, r->target.path);
+	r->takes_body = r->is_form || (post && r->route && tfp_route_takes_post(r->route));
+	bool known = get || head || r->is_form;
+	if (r->route)
+		known = r->takes_body || (known && tfp_route_takes_get(r->route) &&
+					  !(head && tfp_route_takes_post(r->route)));
+	if (!known) {
+		const char *allow = r->route ? tfp_route_methods(r->route) : "GET, HEAD";
+		tfp_fail(&err, TFP_BAD_QUERY, "here only %s is answered", allow);
+		tfp_reply_error(&r->reply, &err);
+		r->reply.status = 405;
+		r->reply.allow = allow;
+		return false;
+	}
+	if (status != TFP_OK) {
+		tfp_reply_error(&r->reply, &err);
+		return false;
+	}
+	return r->is_form || pass_gate(r);
+}
+
+/* A piece of a body; false when the client is to be cut off. */
+static bool take_body(struct tfp_exchange *r, const char *bytes, size_t size)
+{
+	if (!r->takes_body)
+		return true;
+	tfp_buf_add(&r->body, bytes, size);
+	if (!tfp_buf_failed(&r->body))
+		return true;
+	r->dropped += size;
+	return r->dropped <= 2 * BODY_MAX;
+}
+
+enum MHD_Result tfp_exchange_handle(void *context, struct MHD_Connection *connection,
+				    const char *url, const char *method, const char *version,
+				    const char *upload, size_t *upload_size, void **state)
+{
+	struct tfp_exchange *r = *state;
+	(void)context;
+	(void)url;
+	(void)version;
+	if (!r)
+		return MHD_NO; /* there was no memory for it */
+	switch (r->stage) {
+	case TFP_STAGE_HEAD:
+		r->stage = TFP_STAGE_BODY;
+		r->connection = connection;
+		r->method = tfp_arena_strndup(&r->arena, method, strlen(method));
+		if (!r->method)
+			return MHD_NO;
+		r->counted = true;
+		tfp_client_phase(r->server->limits, r->client, TFP_PHASE_BODY, 0);
+		atomic_fetch_add(&r->server->active, 1);
+		tfp_metrics_add(r->server->metrics, TFP_METRIC_IN_FLIGHT, 1);
+		/* At once where it is refused: a body may be long. */
+		return accept_request(r) ? MHD_YES : tfp_exchange_send(r);
+	case TFP_STAGE_BODY:
+		if (*upload_size) {
+			bool goes_on = take_body(r, upload, *upload_size);
+			*upload_size = 0;
+			return goes_on ? MHD_YES : MHD_NO;
+		}
+		r->stage = TFP_STAGE_ANSWERED;
+		return hand_over(r) ? MHD_YES : tfp_exchange_send(r);
+	case TFP_STAGE_ANSWERED:
+		break;
+	}
+	return tfp_exchange_send(r);
+}
+
+void *tfp_exchange_begin(void *context, const char *uri, struct MHD_Connection *connection)
+{
+	struct tfp_http_server *server = context;
+	struct tfp_exchange *r = tfp_calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->server = server;
+	r->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+			    ->socket_context;
+	tfp_client_phase(server->limits, r->client, TFP_PHASE_HEAD, 0);
+	r->started_ns = tfp_clock_monotonic_ns();
+	tfp_arena_init(&r->arena, REQUEST_MEMORY);
+	tfp_reply_init(&r->reply);
+	tfp_buf_init(&r->body, BODY_MAX);
+	r->uri = tfp_arena_strndup(&r->arena, uri, strlen(uri));
+	char *shown = tfp_arena_strndup(&r->arena, uri, strlen(uri));
+	r->shown = shown;
+	if (shown)
+		tfp_access_mask(shown);
+	if (!r->uri || !shown) {
+		tfp_arena_release(&r->arena);
+		tfp_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void tfp_exchange_end(void *context, struct MHD_Connection *connection, void **state,
+		      enum MHD_RequestTerminationCode code)
+{
+	struct tfp_exchange *r = *state;
+	(void)context;
+	(void)connection;
+	if (!r)
+		return;
+	if (r->counted) {
+		bool head = r->method && strcmp(r->method, "HEAD") == 0;
+		bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK;
+		int64_t duration_ns = tfp_clock_monotonic_ns() - r->started_ns;
+		size_t sent = head ? 0 : r->sent;
+		tfp_exchange_log(r, sent, duration_ns, whole);
+		tfp_exchange_count(r, sent, duration_ns, whole);
+		atomic_fetch_sub(&r->server->active, 1);
+	}
+	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_IDLE, 0);
+	*state = NULL;
+	if (r->pipe) /* it was never sent */
+		tfp_pipe_abandon(r->pipe);
+	tfp_shared_reply_unref(r->shared);
+	tfp_reply_release(&r->reply);
+	tfp_buf_release(&r->body);
+	tfp_arena_release(&r->arena);
+	tfp_free(r);
+}

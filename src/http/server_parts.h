@@ -1,0 +1,106 @@
+/*
+ * What the files of the server share (server.c: its start and end; exchange.c: the life of
+ * a request; send.c: from a reply to libmicrohttpd, and bodies that are made while they are
+ * sent; exchange_log.c: a request in log and metrics). Nobody else includes it.
+ */
+#ifndef TFP_HTTP_SERVER_PARTS_H
+#define TFP_HTTP_SERVER_PARTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/answers.h"
+#include "http/gate.h"
+#include "http/health.h"
+#include "http/limits.h"
+#include "http/metrics.h"
+#include "http/pipe.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "http/router.h"
+#include "http/server.h"
+#include "http/shared_reply.h"
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Downloads that are made while they are sent. Their threads wait for clients, so they are
+ * apart from those that answer, and a client that takes nothing is given up. */
+#define TFP_STREAMS_MAX 4u
+
+struct tfp_http_server {
+	struct MHD_Daemon *daemon;
+	struct tfp_http_app app;
+	uint64_t build;
+	char *prefix;
+	struct tfp_listener *listener;
+	struct tfp_gate gate;
+	/* Apart, so that long work in one does not keep lists waiting. They are
+	 * not the pool that work within an answer uses. */
+	struct tfp_pool *light, *waiting, *streams;
+	struct tfp_answers *answers; /* which has threads of its own for heavy work */
+	struct tfp_metrics *metrics;
+	struct tfp_health *health;
+	struct tfp_limits *limits;
+	atomic_uint streaming; /* downloads being made */
+	atomic_bool stopping;
+	atomic_uint active; /* requests being answered */
+};
+
+/* One request. Made when its first line is read, freed when libmicrohttpd is
+ * done with it. While a job answers it the connection is suspended, so that
+ * only one thread at a time has it. */
+struct tfp_exchange {
+	struct tfp_http_server *server;
+	struct MHD_Connection *connection;
+	struct tfp_client *client; /* the connection's; or NULL */
+	struct tfp_arena arena;
+	const char *uri, *shown, *method; /* shown: without secrets */
+	struct tfp_http_target target;
+	struct tfp_http_conditions conditions;
+	const struct tfp_route *route;
+	struct tfp_http_post post;
+	struct tfp_buf body;      /* of a POST */
+	size_t dropped;           /* bytes of a body that nobody wants */
+	bool takes_body, is_form; /* is_form: brings the token */
+	struct tfp_reply reply;
+	struct tfp_pipe *pipe;           /* its body comes from here; or NULL */
+	struct tfp_waiter waiter;        /* for an answer that others may want too */
+	struct tfp_shared_reply *shared; /* its body is this one's; or NULL */
+	enum tfp_stage { TFP_STAGE_HEAD, TFP_STAGE_BODY, TFP_STAGE_ANSWERED } stage;
+	bool counted;
+	size_t sent;
+	int64_t started_ns;
+};
+
+/* ---- exchange.c: libmicrohttpd's callbacks for a request ---- */
+
+/* Its first line is there: the request, NULL without memory. context: the server. */
+void *tfp_exchange_begin(void *context, const char *uri, struct MHD_Connection *connection);
+/* Called when the head of a request is read, for every piece of its body, at its
+ * end, and after a suspension. */
+enum MHD_Result tfp_exchange_handle(void *context, struct MHD_Connection *connection,
+				    const char *url, const char *method, const char *version,
+				    const char *upload, size_t *upload_size, void **state);
+/* Counts, logs and frees it. */
+void tfp_exchange_end(void *context, struct MHD_Connection *connection, void **state,
+		      enum MHD_RequestTerminationCode code);
+
+/* ---- send.c ---- */
+
+/* Has the reply's body made by a thread of its own; on failure the reply is an error. */
+void tfp_exchange_stream(struct tfp_exchange *r);
+/* Gives the reply to libmicrohttpd, which sends it. */
+enum MHD_Result tfp_exchange_send(struct tfp_exchange *r);
+
+/* ---- exchange_log.c ---- */
+
+/* Only when the log is verbose. whole: the client has all of it. */
+void tfp_exchange_log(struct tfp_exchange *r, size_t sent_bytes, int64_t duration_ns, bool whole);
+void tfp_exchange_count(const struct tfp_exchange *r, size_t sent_bytes, int64_t duration_ns,
+			bool whole);
+
+#endif
