@@ -41,7 +41,7 @@ const char *tfp_stage_name(enum tfp_stage stage);
  * as current; any thread may read it. */
 struct tfp_progress {
 	atomic_int stage;
-	atomic_uint_fast64_t bytes_done, bytes_total; /* of captures, unpacked */
+	atomic_uint_fast64_t bytes_done, bytes_total; /* of captures' files */
 	atomic_uint_fast64_t events;                  /* read */
 	atomic_uint_fast64_t hosts_done, hosts_total; /* 0 and 0: not counted */
 	atomic_bool unwanted;                         /* set by whoever knows */

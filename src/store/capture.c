@@ -241,7 +241,9 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_stream *st
 	cap->pub.plane_count = top.planes;
 	cap->pub.diagnostics = cap->diagnostics;
 
-	if (cap->unpacked.data)
+	/* Of a compressed one, unpacking tells how far it is. */
+	bool counts = cap->unpacked.data && !cap->unpacked.packed;
+	if (counts)
 		tfp_progress_expect_bytes(cap->pub.bytes.size);
 	size_t there = tfp_stream_finish(stream, cap->planes, cap->states, top.planes);
 	struct rest rest = {cap, there};
@@ -267,7 +269,7 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_stream *st
 			in_lines += cap->planes[p].lines[l].message.size;
 		}
 	}
-	if (cap->unpacked.data)
+	if (counts)
 		tfp_progress_add_bytes(cap->pub.bytes.size - in_lines);
 	return TFP_OK;
 
@@ -520,7 +522,7 @@ enum tfp_status tfp_capture_fact(struct tfp_capture *capture, const struct tfp_f
 uint64_t tfp_capture_held_bytes(struct tfp_capture *capture)
 {
 	struct tfp_capture_parts *cap = (struct tfp_capture_parts *)capture;
-	uint64_t bytes = capture->heap_bytes + (cap->unpacked.room ? 0 : capture->bytes.size);
+	uint64_t bytes = capture->heap_bytes + (cap->unpacked.packed ? 0 : capture->bytes.size);
 	pthread_mutex_lock(&cap->lock);
 	for (const struct tfp_fact *f = cap->facts; f; f = f->next)
 		bytes += f->heap_bytes;

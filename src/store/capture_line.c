@@ -381,7 +381,8 @@ static void join_large(void *context, size_t i)
 static void report(const struct tfp_capture_parts *cap, size_t bytes, size_t events)
 {
 	if (cap->unpacked.data) { /* a file's, not derived ones */
-		tfp_progress_add_bytes(bytes);
+		if (!cap->unpacked.packed)
+			tfp_progress_add_bytes(bytes);
 		tfp_progress_add_events(events);
 	}
 }

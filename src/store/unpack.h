@@ -18,6 +18,7 @@ struct tfp_unpacked {
 	size_t size;
 	size_t room;     /* of anonymous memory; 0 when the file itself is mapped */
 	size_t reserved; /* addresses from data on that are ours, room included */
+	bool packed;     /* the file is compressed */
 	bool truncated;  /* the compressed data ends early; data is what came out */
 	struct tfp_mapped_file file;
 };
@@ -33,7 +34,8 @@ struct tfp_unpack_watch {
 
 /* Reads the file behind fd, which stays the caller's. max_bytes bounds what a
  * compressed file may grow to: TFP_TOO_LARGE beyond. Compressed data that is
- * damaged before its first byte came out is TFP_BAD_INPUT. watch may be NULL; it is
+ * damaged before its first byte came out is TFP_BAD_INPUT. The bytes of a compressed
+ * file count as the current job's (base/progress.h) while they are unpacked. watch may be NULL; it is
  * called in this thread. */
 enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   enum tfp_compression compression, uint64_t max_bytes,

@@ -10,9 +10,9 @@ import lengthen
 SUFFIX = ".xplane.pb"
 
 
-def files_below(folder):
+def files_below(folder, suffix=SUFFIX):
     return sorted(os.path.join(d, f) for d, _, names in os.walk(folder) for f in names
-                  if f.endswith(SUFFIX))
+                  if f.endswith(suffix))
 
 
 class Captures:

@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 
-from captures import files_below
+from captures import SUFFIX, files_below
 
 
 def load(bench):
@@ -15,6 +15,17 @@ def load(bench):
     print("goals: load on one thread at most 3 x, faster with two; framework_op_stats at most 5 x;"
           " overview_page at most 8 x on one thread, 5 x on two; peak heap of a load at most 1 x,"
           " of an overview 1.3 x the file")
+
+
+def packed(bench):
+    """A load of a compressed capture, beside unpacking it and beside the plain one's load."""
+    (plain,) = files_below(bench.captures.composed("300M", "--size", "300M"))
+    for kind in ("zst", "gz"):
+        folder = bench.captures.composed("300M-" + kind, "--size", "300M", "--compress", kind)
+        (file,) = files_below(folder, SUFFIX + "." + kind)
+        print(kind, flush=True)
+        subprocess.run([bench.program("packed"), plain, file, "5"], check=True)
+    print("goal: about the longer of the two")
 
 
 def memory(bench):

@@ -27,6 +27,7 @@ BENCHMARKS = {
     "idle": served.idle,
     "hosts": programs.hosts,
     "load": programs.load,
+    "packed": programs.packed,
     "memory": programs.memory,
     "trace": programs.trace,
     "list": served.listing,

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "base/pool.h"
+#include "base/progress.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -107,8 +108,14 @@ static void check(enum tfp_compression compression, size_t size, unsigned thread
 	assert_int_equal(tfp_pool_new(&pool, threads, &err), TFP_OK);
 	if (tfp_capture_from_bytes(&plain, bytes, size, "f", NULL, &err) != TFP_OK)
 		fail_msg("%s", err.message);
+	struct tfp_progress progress = {0}, *before = tfp_progress_enter(&progress);
 	if (tfp_capture_open(&streamed, fd, "f", compression, UINT64_MAX, pool, &err) != TFP_OK)
 		fail_msg("%s", err.message);
+	tfp_progress_enter(before);
+	/* Of the file, not of what comes out of it. */
+	assert_int_equal(atomic_load(&progress.bytes_total), lseek(fd, 0, SEEK_END));
+	assert_int_equal(atomic_load(&progress.bytes_done), atomic_load(&progress.bytes_total));
+	assert_int_equal(atomic_load(&progress.events), streamed->event_count);
 	assert_same(plain, streamed);
 	assert_true(tfp_capture_held_bytes(streamed) >= size);
 	tfp_capture_unref(streamed);
