@@ -322,7 +322,8 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 				    stream ? &watch : NULL, err);
 	if (status == TFP_OK) {
 		cap->pub.bytes = (struct tfp_span){cap->unpacked.data, cap->unpacked.size};
-		cap->pub.heap_bytes += cap->unpacked.room;
+		/* Threads that read its first planes count theirs meanwhile. */
+		__atomic_fetch_add(&cap->pub.heap_bytes, cap->unpacked.room, __ATOMIC_RELAXED);
 		status = load(cap, stream, pool, err);
 	} else {
 		tfp_stream_finish(stream, NULL, NULL, 0);

@@ -113,7 +113,14 @@ static void arrived(void *context, const uint8_t *data, size_t size)
 		struct tfp_pb_cursor c = tfp_pb_cursor(data + s->seen, size - s->seen);
 		struct tfp_span span;
 		uint32_t tag;
-		if (!tfp_pb_next(&c, &tag) || !tfp_pb_skip(&c, tag)) {
+		bool tagged = tfp_pb_next(&c, &tag);
+		if (tagged && TFP_PB_WIRE(tag) == TFP_PB_GROUP_BEGIN) {
+			/* Where it ends cannot be told but by reading all of it, each time that
+			 * more has come. No writer of captures makes groups. */
+			s->stopped = true;
+			return;
+		}
+		if (!tagged || !tfp_pb_skip(&c, tag)) {
 			/* More of the field will come, or it is damaged: what is in front
 			 * of it stays as it is. */
 			s->stopped = c.damage != TFP_PB_CUT && c.damage != TFP_PB_LENGTH;

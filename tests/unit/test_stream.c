@@ -45,6 +45,18 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static size_t gzip_member(const uint8_t *data, size_t size, uint8_t *packed, size_t room)
+{
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)data,
+		      .avail_in = (uInt)size,
+		      .next_out = packed,
+		      .avail_out = (uInt)room};
+	assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, 0), Z_OK);
+	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+	deflateEnd(&z);
+	return room - z.avail_out;
+}
+
 /* In frames of a third each, as tools that append write them. */
 static int compressed(enum tfp_compression compression, size_t size)
 {
@@ -59,15 +71,7 @@ static int compressed(enum tfp_compression compression, size_t size)
 			out = ZSTD_compress(packed, room, bytes + at, n, 1);
 			assert_false(ZSTD_isError(out));
 		} else {
-			z_stream z = {.next_in = bytes + at,
-				      .avail_in = (uInt)n,
-				      .next_out = packed,
-				      .avail_out = (uInt)room};
-			assert_int_equal(deflateInit2(&z, 1, Z_DEFLATED, 16 + MAX_WBITS, 8, 0),
-					 Z_OK);
-			assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-			out = room - z.avail_out;
-			deflateEnd(&z);
+			out = gzip_member(bytes + at, n, packed, room);
 		}
 		assert_int_equal(write(fd, packed, out), out);
 	}
@@ -145,11 +149,42 @@ static void test_cut_in_a_plane(void **state)
 	check(TFP_ZSTD, bytes_size / 3 * 2 + 1, 3);
 }
 
+/* Members of two bytes, all in a group that is never closed: were it looked through anew
+ * for each of them, this would take hours. */
+static void test_a_group_in_many_members(void **state)
+{
+	static const uint8_t head[] = {0x0a, 3, 0x12, 1, 'x', 0x7b}, field[] = {8, 1};
+	const size_t members = 1000000;
+	struct tfp_capture *capture;
+	struct tfp_pool *pool;
+	struct tfp_error err;
+	uint8_t packed[128];
+	(void)state;
+	int fd = memfd_create("test", 0);
+	FILE *f = fdopen(dup(fd), "wb");
+	assert_non_null(f);
+	size_t n = gzip_member(head, sizeof(head), packed, sizeof(packed));
+	assert_int_equal(fwrite(packed, 1, n, f), n);
+	n = gzip_member(field, sizeof(field), packed, sizeof(packed));
+	for (size_t i = 0; i < members; i++)
+		assert_int_equal(fwrite(packed, 1, n, f), n);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(tfp_pool_new(&pool, 2, &err), TFP_OK);
+	if (tfp_capture_open(&capture, fd, "f", TFP_GZIP, UINT64_MAX, pool, &err) != TFP_OK)
+		fail_msg("%s", err.message);
+	assert_int_equal(capture->plane_count, 1);
+	assert_int_equal(capture->bytes.size, sizeof(head) + members * sizeof(field));
+	tfp_capture_unref(capture);
+	tfp_pool_free(pool);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_as_from_memory),
 		cmocka_unit_test(test_cut_in_a_plane),
+		cmocka_unit_test(test_a_group_in_many_members),
 	};
 	return cmocka_run_group_tests(tests, set_up, tear_down);
 }
