@@ -63,7 +63,7 @@ static void fill(struct tfp_waiter *w, struct tfp_shared_reply *shared)
 
 static void fail_waiter(struct tfp_waiter *w, const struct tfp_error *err)
 {
-	tfp_reply_error(w->reply, err);
+	tfp_route_error(w->answers->config.app, err, w->reply);
 	w->done(w);
 }
 

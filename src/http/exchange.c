@@ -141,6 +141,28 @@ static bool hand_over(struct tfp_exchange *r)
 	return true;
 }
 
+/* What answers is freed soon. Without this, a client that asks on and on would be answered
+ * by what is not there any more. */
+static bool refuse_while_stopping(struct tfp_exchange *r)
+{
+	struct tfp_error err;
+	tfp_fail(&err, TFP_BUSY, "the server is stopping");
+	tfp_reply_error(&r->reply, &err);
+	return false;
+}
+
+static bool hand_over_unless_stopping(struct tfp_exchange *r)
+{
+	struct tfp_http_server *server = r->server;
+	/* First, so that nobody comes between who waits for the lock and the lock. */
+	if (atomic_load(&server->stopping))
+		return refuse_while_stopping(r);
+	pthread_rwlock_rdlock(&server->handing_over);
+	bool is_job = atomic_load(&server->stopping) ? refuse_while_stopping(r) : hand_over(r);
+	pthread_rwlock_unlock(&server->handing_over);
+	return is_job;
+}
+
 /* Looks at the first line; false when the reply is made already. */
 static bool accept_request(struct tfp_exchange *r)
 {
@@ -214,7 +236,7 @@ enum MHD_Result tfp_exchange_handle(void *context, struct MHD_Connection *connec
 			return goes_on ? MHD_YES : MHD_NO;
 		}
 		r->stage = TFP_STAGE_ANSWERED;
-		return hand_over(r) ? MHD_YES : tfp_exchange_send(r);
+		return hand_over_unless_stopping(r) ? MHD_YES : tfp_exchange_send(r);
 	case TFP_STAGE_ANSWERED:
 		break;
 	}

@@ -248,6 +248,8 @@ enum MHD_Result tfp_exchange_send(struct tfp_exchange *r)
 	if (!response)
 		return MHD_NO; /* no memory: the connection is closed */
 	add_headers(&r->server->gate, response, reply);
+	if (atomic_load(&r->server->closing))
+		MHD_add_response_header(response, "Connection", "close");
 	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_ANSWER, r->sent);
 	enum MHD_Result result = MHD_queue_response(r->connection, reply->status, response);
 	MHD_destroy_response(response);

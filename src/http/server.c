@@ -68,6 +68,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	*out = NULL;
 	if (!server)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a server");
+	pthread_rwlock_init(&server->handing_over, NULL);
 	server->listener = config->listener;
 	server->app = *app;
 	server->build = config->build;
@@ -144,6 +145,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 
 void tfp_http_server_stop(struct tfp_http_server *server)
 {
+	atomic_store(&server->closing, true);
 	tfp_health_stop(server->health);
 	/* Its workers may still be about to look at the descriptor: new clients are
 	 * refused, but it is closed only when they have ended. */
@@ -162,9 +164,12 @@ void tfp_http_server_free(struct tfp_http_server *server)
 		return;
 	if (server->daemon)
 		tfp_http_server_stop(server);
+	/* Connections that are kept open go on asking until libmicrohttpd is stopped, and that
+	 * must not be while it has suspended ones: so the jobs end first, when no request can
+	 * become one any more. */
 	atomic_store(&server->stopping, true);
-	/* The jobs first: libmicrohttpd must not be stopped while it has
-	 * suspended connections. */
+	pthread_rwlock_wrlock(&server->handing_over);
+	pthread_rwlock_unlock(&server->handing_over);
 	tfp_pool_free(server->light);
 	tfp_answers_free(server->answers);
 	tfp_pool_free(server->streams);
@@ -175,6 +180,7 @@ void tfp_http_server_free(struct tfp_http_server *server)
 	tfp_health_free(server->health);
 	tfp_limits_free(server->limits);
 	tfp_metrics_free(server->metrics);
+	pthread_rwlock_destroy(&server->handing_over);
 	tfp_free(server->prefix);
 	tfp_free(server);
 }

@@ -22,6 +22,7 @@
 #include "http/shared_reply.h"
 
 #include <microhttpd.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +47,10 @@ struct tfp_http_server {
 	struct tfp_health *health;
 	struct tfp_limits *limits;
 	atomic_uint streaming; /* downloads being made */
-	atomic_bool stopping;
+	/* Set in this order: connections end with their reply; no request is handed over
+	 * any more. Held for reading by who hands one over. */
+	atomic_bool closing, stopping;
+	pthread_rwlock_t handing_over;
 	atomic_uint active; /* requests being answered */
 };
 

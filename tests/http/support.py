@@ -201,7 +201,7 @@ class Case(unittest.TestCase):
 
     def eventually(self, check, message="it did not happen"):
         """What is listed may be a second old."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while True:
             value = check()
             if value:

@@ -1,9 +1,11 @@
 """Options, ports, signals, exit codes, and what is printed where."""
 
+import http.client
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import support
@@ -157,6 +159,37 @@ class Stopping(Case):
         self.assertLess(time.monotonic() - start, 4)
         connection.close()
         half.close()
+
+    def test_who_asks_on_and_on_does_not_hold_it(self):
+        for path in ("/progress?of=data", "/runs"):
+            server = self.serve()
+            last = {}
+
+            def ask_on():
+                connection = server.connect()
+                try:
+                    while not last.get("closes"):
+                        connection.request("GET", path)
+                        response = connection.getresponse()
+                        response.read()
+                        last["status"] = response.status
+                        last["closes"] = response.headers["Connection"] == "close"
+                        last["asked"] = True
+                except (OSError, http.client.HTTPException):
+                    pass
+                finally:
+                    connection.close()
+
+            client = threading.Thread(target=ask_on)
+            client.start()
+            self.eventually(lambda: last.get("asked"))
+            server.signal(signal.SIGTERM)
+            # Not by giving up: that would be an end without freeing anything.
+            self.assertEqual(server.process.wait(60), 0, server.log())
+            client.join(60)
+            self.assertFalse(client.is_alive())
+            self.assertIn(last["status"], (200, 503))
+            self.assertNotIn("AddressSanitizer", server.log())
 
     def test_running_requests_are_finished(self):
         self.put_run("plugins/profile/r", hosts=2, steps=300)
