@@ -68,14 +68,6 @@ void tfp_instances_add(struct tfp_instances *all, const char *host, const struct
 	all->failed = !all->slowest[at].plane || !all->slowest[at].line;
 }
 
-static uint32_t index_of(const struct tfp_session *session, const char *host)
-{
-	uint32_t i = 0;
-	while (i + 1 < session->run->host_count && strcmp(session->run->hosts[i].host, host) != 0)
-		i++;
-	return i;
-}
-
 static void locate(struct tfp_instance *one, const struct tfp_tracks *tracks)
 {
 	for (uint32_t t = 0; t < tracks->file_track_count; t++) {
@@ -104,7 +96,7 @@ enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp
 				return status;
 		}
 		locate(one, tracks);
-		one->host_index = index_of(session, host);
+		one->host_index = tfp_session_host_index(session, host);
 		one->in = NULL;
 	}
 	return TFP_OK;

@@ -63,3 +63,11 @@ enum tfp_status tfp_session_choose(struct tfp_session *session, const char *name
 	session->host_count = count;
 	return TFP_OK;
 }
+
+uint32_t tfp_session_host_index(const struct tfp_session *session, const char *host)
+{
+	uint32_t i = 0;
+	while (i + 1 < session->run->host_count && strcmp(session->run->hosts[i].host, host) != 0)
+		i++;
+	return i;
+}

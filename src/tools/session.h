@@ -8,6 +8,8 @@
 #include "store/logdir.h"
 #include "store/result_cache.h"
 
+#include <stdint.h>
+
 #define TFP_ALL_HOSTS "ALL_HOSTS"
 
 struct tfp_session {
@@ -33,5 +35,9 @@ enum tfp_status tfp_session_init(struct tfp_session *session, struct tfp_capture
 enum tfp_status tfp_session_choose(struct tfp_session *session, const char *names,
 				   struct tfp_capture_file *chosen,
 				   struct tfp_error *err) TFP_CHECK;
+
+/* The place of one of the session's hosts among all hosts of the run: what numbers of tracks
+ * begin with, whichever hosts were chosen. */
+uint32_t tfp_session_host_index(const struct tfp_session *session, const char *host);
 
 #endif

@@ -42,7 +42,7 @@ static enum tfp_status open_host(const struct tfp_session *session, uint32_t h,
 	struct tfp_trace_host *host = &trace->hosts[h];
 	const struct tfp_capture_file *file = &session->hosts[h];
 	enum tfp_status status = tfp_capture_cache_get(session->cache, file, &host->capture, err);
-	host->index = (uint32_t)(file - session->run->hosts);
+	host->index = tfp_session_host_index(session, file->host);
 	host->name = file->host;
 	if (status != TFP_OK)
 		return status;

@@ -76,10 +76,8 @@ enum tfp_status tfp_trace_source_open(struct tfp_trace_source *host,
 {
 	const struct tfp_capture_file *file = &session->hosts[i];
 	struct tfp_pool *pool = session->pool;
-	*host = (struct tfp_trace_source){.name = file->host};
-	while (host->index < session->run->host_count &&
-	       strcmp(session->run->hosts[host->index].host, file->host) != 0)
-		host->index++;
+	*host = (struct tfp_trace_source){.name = file->host,
+					  .index = tfp_session_host_index(session, file->host)};
 	enum tfp_status status = tfp_capture_cache_get(session->cache, file, &host->file, err);
 	if (status == TFP_OK)
 		status = tfp_derived_lines_get(host->file, pool, &host->derived, err);

@@ -75,6 +75,22 @@ class Trace(SharedServerCase):
         self.assertTrue(all(i.startswith("1.") for i in ids))
         self.assertTrue(set(ids) < {t["id"] for t in self.tracks("train/many")})
 
+    def test_some_hosts_keep_the_numbers_of_their_tracks(self):
+        names = [h["host"] for h in self.trace("tracks", run="train/many")["hosts"]]
+        hosts = ",".join([names[2], names[0]])
+        some = self.trace("tracks", run="train/many", hosts=hosts)
+        self.assertEqual([(h["host"], h["index"]) for h in some["hosts"]],
+                         [(names[2], 2), (names[0], 0)])
+        ids = {t["id"] for p in some["processes"] for t in p["tracks"]}
+        self.assertEqual(ids, {t["id"] for t in self.tracks("train/many")
+                               if not t["id"].startswith("1.")})
+        whole = self.trace("search", run="train/many", q="a", tracks=",".join(sorted(ids)))
+        found = self.trace("search", run="train/many", hosts=hosts, q="a")
+        self.assertGreater(found["total"], 0)
+        self.assertEqual(found["total"], whole["total"])
+        self.assertEqual({t["id"]: t["count"] for t in found["tracks"]},
+                         {t["id"]: t["count"] for t in whole["tracks"]})
+
     def test_search_pages_are_one_list(self):
         everything = self.trace("search", run="one", q="a", limit=2000)
         self.assertGreater(everything["total"], 100)

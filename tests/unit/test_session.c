@@ -54,6 +54,8 @@ static void test_chosen_hosts(void **state)
 	assert_int_equal(session.host_count, 2);
 	assert_string_equal(session.hosts[0].host, "c");
 	assert_string_equal(session.hosts[1].host, "a");
+	assert_int_equal(tfp_session_host_index(&session, session.hosts[0].host), 2);
+	assert_int_equal(tfp_session_host_index(&session, session.hosts[1].host), 0);
 	for (size_t i = 0; i < COUNT(wrong); i++)
 		assert_int_equal(tfp_session_choose(&session, wrong[i], chosen, &err),
 				 TFP_NOT_FOUND);
