@@ -1,6 +1,7 @@
 /* /trace_viewer/search: events whose names or arguments contain or match a text. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/progress.h"
 #include "tools/text_match.h"
 #include "tools/trace_hits.h"
 
@@ -13,8 +14,12 @@
 #define LIMIT_MAX 2000u
 /* A question that takes longer is not one for a person who waits. */
 #define PATIENCE_NS INT64_C(20000000000)
-/* Texts between two looks at the clock. */
-#define LOOK_EVERY 1024u
+/* Texts that may be given up on. More say that the expression is too costly for these names,
+ * and an answer that leaves so many out would be of little use. */
+#define GAVE_UP_MAX 1000u
+/* Texts between two looks at the clock, and whether somebody still waits. One that is given
+ * up on takes a millisecond. */
+#define LOOK_EVERY 64u
 
 struct plane_names {
 	const struct tfp_plane *plane;
@@ -35,7 +40,7 @@ struct search {
 	struct tfp_hit_masks masks;
 	struct plane_names *planes; /* as the masks */
 	atomic_uint_least64_t gave_up;
-	atomic_bool no_memory, too_long;
+	atomic_bool no_memory, too_long, cancelled;
 };
 
 /* ---- matching ---- */
@@ -45,35 +50,49 @@ struct hand {
 	struct search *s;
 	struct tfp_text_matcher *matcher;
 	unsigned until_look;
+	uint64_t told; /* of what it gave up on, already in the search's sum */
 };
 
 static bool hand_init(struct hand *h, struct search *s)
 {
-	*h = (struct hand){s, tfp_text_matcher_new(s->pattern), LOOK_EVERY};
+	*h = (struct hand){s, tfp_text_matcher_new(s->pattern), LOOK_EVERY, 0};
 	if (!h->matcher)
 		atomic_store(&s->no_memory, true);
 	return h->matcher != NULL;
 }
 
+static void tell_gave_up(struct hand *h)
+{
+	uint64_t all = tfp_text_matcher_gave_up(h->matcher);
+	atomic_fetch_add(&h->s->gave_up, all - h->told);
+	h->told = all;
+}
+
 static void hand_release(struct hand *h)
 {
 	if (h->matcher) {
-		atomic_fetch_add(&h->s->gave_up, tfp_text_matcher_gave_up(h->matcher));
+		tell_gave_up(h);
 		if (tfp_text_matcher_failed(h->matcher))
 			atomic_store(&h->s->no_memory, true);
 	}
 	tfp_text_matcher_free(h->matcher);
 }
 
-/* Whether to go on: false when it takes too long, or memory has run out. */
+/* Whether to go on: false when it takes too long, costs too much, memory has run out, or
+ * nobody waits any more. */
 static bool go_on(struct hand *h)
 {
+	struct search *s = h->s;
 	if (--h->until_look > 0)
 		return true;
 	h->until_look = LOOK_EVERY;
-	if (tfp_clock_monotonic_ns() > h->s->deadline_ns)
-		atomic_store(&h->s->too_long, true);
-	return !atomic_load(&h->s->too_long) && !atomic_load(&h->s->no_memory);
+	tell_gave_up(h);
+	if (tfp_clock_monotonic_ns() > s->deadline_ns)
+		atomic_store(&s->too_long, true);
+	if (tfp_cancelled())
+		atomic_store(&s->cancelled, true);
+	return !atomic_load(&s->too_long) && !atomic_load(&s->no_memory) &&
+	       !atomic_load(&s->cancelled) && atomic_load(&s->gave_up) <= GAVE_UP_MAX;
 }
 
 static bool matches(struct hand *h, struct tfp_str text)
@@ -263,6 +282,17 @@ static enum tfp_status match_all(struct search *s, struct tfp_error *err)
 	}
 	if (!ok || atomic_load(&s->no_memory))
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a search");
+	if (atomic_load(&s->cancelled))
+		return tfp_fail_cancelled(err);
+	if (atomic_load(&s->gave_up) > GAVE_UP_MAX) {
+		tfp_fail(err, TFP_TOO_LARGE,
+			 "the expression is too costly: matching gave up on more than %u names or "
+			 "arguments",
+			 GAVE_UP_MAX);
+		tfp_error_set_hint(err, "repetitions within repetitions, such as (a+)+, are "
+					"costly; or search some tracks or a part of the time");
+		return TFP_TOO_LARGE;
+	}
 	if (atomic_load(&s->too_long)) {
 		tfp_fail(err, TFP_TOO_LARGE, "the search takes too long");
 		tfp_error_set_hint(err, "search some tracks or a part of the time, names "

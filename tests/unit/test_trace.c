@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include "tools/trace.h"
 #include "tools/trace_hits.h"
@@ -400,6 +401,52 @@ static void assert_hits(json_t *found, const char *tracks, const char *ids)
 	json_decref(found);
 }
 
+/* Names on which "^(a+)+$" takes more steps than one may. */
+static struct builder *costly_names(int count)
+{
+	struct builder *b = builder_new();
+	struct builder_line *line = builder_line(builder_plane(b, 0, "/host:CPU"), 1, "t", 0);
+	for (int i = 0; i < count; i++) {
+		char name[80];
+		snprintf(name, sizeof(name),
+			 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa%d", i);
+		builder_event(line, name, i * 100, 50);
+	}
+	return b;
+}
+
+static void test_costly_search(void **state)
+{
+	struct lived l = live(costly_names(1000), NULL);
+	(void)state;
+	json_t *found = ASK(&l, tfp_trace_search_json, "q=^(a+)+$", "mode=regex");
+	assert_int_equal(json_integer_value(json_object_get(found, "gave_up")), 1000);
+	json_decref(found);
+	bury(&l);
+	l = live(costly_names(1001), NULL);
+	REFUSED(&l, tfp_trace_search_json, TFP_TOO_LARGE, "q=^(a+)+$", "mode=regex");
+	bury(&l);
+}
+
+/* Nobody waits any more when it has begun. */
+static void test_search_that_nobody_wants(void **state)
+{
+	struct lived l = live(costly_names(900), NULL);
+	struct tfp_progress job = {0};
+	struct tfp_error err;
+	json_t *found;
+	(void)state;
+	json_decref(ASK(&l, tfp_trace_search_json, "q=none")); /* all facts are there */
+	atomic_store(&job.unwanted, true);
+	tfp_progress_enter(&job);
+	enum tfp_status status =
+		ask(&l, tfp_trace_search_json,
+		    (const char *const[]){"q=^(a+)+$", "mode=regex", NULL}, &found, &err);
+	tfp_progress_enter(NULL);
+	assert_int_equal(status, TFP_CANCELLED);
+	bury(&l);
+}
+
 static void test_search(void **state)
 {
 	struct lived l = live(small(), NULL);
@@ -632,6 +679,8 @@ int main(void)
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_search),
+		cmocka_unit_test(test_costly_search),
+		cmocka_unit_test(test_search_that_nobody_wants),
 		cmocka_unit_test(test_aggregate),
 		cmocka_unit_test(test_hosts_are_aligned),
 		cmocka_unit_test(test_hosts_that_do_not_say_when),
