@@ -75,7 +75,7 @@ struct tfp_derived_plane {
  * wants the lines. When nobody does it fails, and tfp_capture_fact says why. */
 static inline bool tfp_derived_goes_on(struct tfp_derived_plane *plane, size_t i)
 {
-	if (i % 4096 == 0 && tfp_cancelled())
+	if (!tfp_goes_on(i))
 		plane->failed = true;
 	return !plane->failed;
 }

@@ -5,6 +5,7 @@
 #include "analysis/op_name.h"
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/progress.h"
 
 #include <string.h>
 
@@ -139,7 +140,7 @@ static enum tfp_status run_gpu(struct plane_ops *p, const struct tfp_hlo_modules
 		if (tfp_line_is_derived(line))
 			continue;
 		events += line->event_count;
-		for (size_t i = 0; ok && i < line->event_count; i++) {
+		for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
 			struct tfp_gpu_event e;
 			tfp_gpu_event_read(&reader, line, i, &e);
 			if (p->groups)
@@ -332,7 +333,7 @@ static bool run_tpu_lines(struct tpu *t)
 		if (!ops && !is_step_line(line))
 			continue;
 		t->events += line->event_count;
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			struct open_event e = read_tpu_event(t, line, i);
 			widen(&t->span, e.begin_ps, e.end_ps);
 			if (ops && !push(t, e))
@@ -467,7 +468,7 @@ static enum tfp_status visit_gpu(const struct tfp_plane *plane,
 		const struct tfp_line *line = &plane->lines[l];
 		if (tfp_line_is_derived(line))
 			continue;
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			struct tfp_str name, type;
 			struct tfp_gpu_event e;
 			tfp_gpu_event_read(&reader, line, i, &e);
@@ -489,7 +490,8 @@ static enum tfp_status visit_tpu(const struct tfp_plane *plane, const struct vis
 	enum tfp_status status = tfp_schema_init(&t.schema, plane, names, WANTED, err);
 	for (size_t l = 0; status == TFP_OK && l < plane->line_count; l++) {
 		const struct tfp_line *line = &plane->lines[l];
-		for (size_t i = 0; is_op_line(line) && i < line->event_count; i++) {
+		for (size_t i = 0; is_op_line(line) && i < line->event_count && tfp_goes_on(i);
+		     i++) {
 			struct tfp_str name, type;
 			struct tpu_op op;
 			read_tpu_op(&t, tfp_event_meta(plane, line, i), &op);

@@ -4,6 +4,7 @@
 #include "analysis/schema.h"
 #include "analysis/step_align.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/str_map.h"
 
 #include <inttypes.h>
@@ -155,7 +156,8 @@ static bool sum_modules(struct finder *f)
 			continue;
 		for (size_t l = 0; l < plane->line_count; l++) {
 			const struct tfp_line *line = &plane->lines[l];
-			for (size_t i = 0; has_modules(f, line) && i < line->event_count; i++) {
+			for (size_t i = 0;
+			     has_modules(f, line) && i < line->event_count && tfp_goes_on(i); i++) {
 				struct kernel_facts k;
 				size_t m;
 				if (!module_of_event(f, p, line, i, &k, &m))
@@ -206,7 +208,8 @@ static bool collect(struct finder *f, size_t plane, size_t module, struct pieces
 	bool ok = true;
 	for (size_t l = 0; ok && l < p->line_count; l++) {
 		const struct tfp_line *line = &p->lines[l];
-		for (size_t i = 0; ok && has_modules(f, line) && i < line->event_count; i++) {
+		for (size_t i = 0;
+		     ok && has_modules(f, line) && i < line->event_count && tfp_goes_on(i); i++) {
 			struct kernel_facts k = {0};
 			struct piece piece = {.span = tfp_event_span(line, i)};
 			size_t m;

@@ -4,6 +4,7 @@
 #include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <stdatomic.h>
@@ -217,7 +218,7 @@ static void read_line(void *context, size_t index)
 {
 	struct work *work = context;
 	struct line_task *t = &work->lines[index];
-	for (size_t i = 0; i < t->line->event_count; i++) {
+	for (size_t i = 0; i < t->line->event_count && tfp_goes_on(i); i++) {
 		if (!read_event(t, i)) {
 			atomic_store(&work->no_memory, true);
 			return;

@@ -2,6 +2,7 @@
 
 #include "analysis/time_span.h"
 #include "base/hash.h"
+#include "base/progress.h"
 
 const char *const tfp_grouping_stats[WANTED] = {
 	[PRODUCER_TYPE] = "_pt",     [PRODUCER_ID] = "_p",
@@ -247,6 +248,10 @@ static bool read_thread(struct tfp_raw_line *l)
 	struct open *open = tfp_reallocarray(NULL, n, sizeof(*open));
 	bool ok = open != NULL && (!l->has_regions || find_regions(l));
 	for (size_t i = 0; ok && i < n; i++) {
+		if (!tfp_goes_on(i)) {
+			ok = false; /* not all parents are written */
+			break;
+		}
 		enum tfp_runtime_event type = type_at(l, i);
 		int64_t end_ps = l->line->start_ps[i] + tfp_event_duration_ps(l->line, i);
 		struct tfp_raw_facts f;
@@ -286,7 +291,7 @@ static bool read_tpu_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 		return true;
 	const struct tfp_line *above = raw->lines[l->grouping_line].line;
 	bool ok = true, is_grouping = l->grouping_line == l->number;
-	for (size_t i = 0; ok && i < n; i++) {
+	for (size_t i = 0; ok && i < n && tfp_goes_on(i); i++) {
 		enum tfp_runtime_event type = type_at(l, i);
 		struct tfp_raw_facts f;
 		size_t node = i;

@@ -1,4 +1,5 @@
 #include "analysis/grouping_parts.h"
+#include "base/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +60,7 @@ static bool propagate(struct tfp_raw *raw, struct tfp_raw_ref root, int32_t grou
 {
 	struct tfp_raw_list queue = {0};
 	bool ok = push(&queue, &root, sizeof(root));
-	for (size_t at = 0; ok && at < queue.count; at++) {
+	for (size_t at = 0; ok && at < queue.count && tfp_goes_on(at); at++) {
 		struct tfp_raw_ref ref = ((const struct tfp_raw_ref *)queue.items)[at];
 		ok = *group_at(raw, ref) == TFP_NO_GROUP ? take_subtree(raw, ref, group, &queue)
 							 : note_below(raw, group, ref);

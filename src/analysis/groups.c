@@ -91,7 +91,7 @@ static void read_line(void *context, size_t index)
 		ok = t->groups->group && t->groups->eager;
 		for (size_t i = 0; ok && i < n; i++)
 			t->groups->group[i] = TFP_NO_GROUP;
-		for (size_t i = 0; ok && i < n; i++)
+		for (size_t i = 0; ok && i < n && tfp_goes_on(i); i++)
 			ok = read_event(t, &schema, i);
 	}
 	if (!ok)

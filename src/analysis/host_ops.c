@@ -3,6 +3,7 @@
 #include "analysis/memo.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <stdatomic.h>
@@ -134,7 +135,7 @@ static bool run_activities(struct line_ops *l, struct activity *all, size_t n)
 	struct tfp_memo *memo = tfp_memo_new(512);
 	size_t depth = 0, begun = 0;
 	bool ok = ends && stack && memo;
-	for (size_t e = 0; ok && e < n; e++) {
+	for (size_t e = 0; ok && e < n && tfp_goes_on(e); e++) {
 		struct activity *a = &all[ends[e]];
 		while (begun < n && (all[begun].begin_ps < a->end_ps ||
 				     (all[begun].begin_ps == a->end_ps && begun <= ends[e]))) {
@@ -185,7 +186,7 @@ static bool run_ops(struct line_ops *l)
 	struct activity *all = tfp_reallocarray(NULL, count, sizeof(*all));
 	if (!all)
 		return false;
-	for (size_t i = 0; i < l->line->event_count; i++) {
+	for (size_t i = 0; i < l->line->event_count && tfp_goes_on(i); i++) {
 		if (by_name && l->ops[tfp_event_meta_index(l->line, i)].category == TFP_OP_UNKNOWN)
 			continue;
 		if (op_of_event(l, i, &all[n])) {
@@ -306,7 +307,7 @@ enum tfp_status tfp_host_op_events(const struct tfp_capture *capture,
 		struct line_ops ops = line_ops_of(&host, l);
 		if (tfp_line_is_derived(ops.line))
 			continue;
-		for (size_t i = 0; i < ops.line->event_count; i++) {
+		for (size_t i = 0; i < ops.line->event_count && tfp_goes_on(i); i++) {
 			struct activity a;
 			if (op_of_event(&ops, i, &a))
 				visit(context, plane, ops.line, i, a.name, a.type);

@@ -3,6 +3,7 @@
 #include "analysis/op_name.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/sort.h"
 #include "base/str_map.h"
 
@@ -198,6 +199,10 @@ static void read_line(void *context, size_t index)
 	struct open_event *open = NULL;
 	size_t depth = 0, room = 0, next = task->first_node;
 	for (size_t i = 0; ok && task->node_count && i < line->event_count; i++) {
+		if (!tfp_goes_on(i)) {
+			ok = false; /* not all nodes are written */
+			break;
+		}
 		struct kind kind = d->kinds[tfp_event_meta_index(line, i)];
 		struct node *node = kind.type == OTHER ? NULL : &d->nodes[next];
 		int64_t end = line->start_ps[i] + tfp_event_duration_ps(line, i);
@@ -500,7 +505,7 @@ static bool follow(struct data *d, uint32_t root, uint32_t call, uint64_t most_l
 		if (before >= stamp)
 			continue;
 		d->stamps[step.node] = stamp;
-		if (!add_children(d, &v, most_looks))
+		if (!tfp_goes_on(at) || !add_children(d, &v, most_looks))
 			return false;
 		struct tfp_iterator_use *use = use_of(d, n, call);
 		if (!use)
@@ -567,7 +572,7 @@ static bool follow_calls(struct data *d, const uint32_t *order)
 		call->start_ps = d->nodes[root].start_ps;
 		call->duration_ps = duration_of(&d->nodes[root]);
 		call->first_use = out->use_count;
-		if (!follow(d, root, (uint32_t)i + 1, most_looks))
+		if (!tfp_goes_on(i) || !follow(d, root, (uint32_t)i + 1, most_looks))
 			return false;
 		if (d->looks >= most_looks && out->first_cut_call == SIZE_MAX)
 			out->first_cut_call = i;

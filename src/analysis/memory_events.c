@@ -3,6 +3,7 @@
 #include "analysis/memory_parts.h"
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -53,6 +54,8 @@ static bool sort_places(const struct tfp_memory_reader *r, const uint32_t *by_id
 static bool sort_by_time(const struct tfp_memory_reader *r, uint32_t *places, size_t count)
 {
 	struct slice slice = {r->c.time, places};
+	if (tfp_cancelled())
+		return false;
 	uint32_t *order = tfp_sort_indexes(count, earlier, &slice);
 	if (!order)
 		return false;

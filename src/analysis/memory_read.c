@@ -2,6 +2,7 @@
 
 #include "analysis/memo.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <inttypes.h>
@@ -347,7 +348,7 @@ static void read_piece(void *context, size_t index)
 	p->memo = tfp_memo_new(MEMO_SLOTS);
 	bool ok = p->memo != NULL;
 	for (size_t i = 0; ok && i < p->count; i++)
-		ok = read_piece_event(r, p, p->place + i, events[i]);
+		ok = tfp_goes_on(i) && read_piece_event(r, p, p->place + i, events[i]);
 	tfp_free(p->memo);
 	p->memo = NULL;
 	if (!ok)

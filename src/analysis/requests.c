@@ -6,6 +6,7 @@
 #include "analysis/steps.h"
 #include "analysis/time_span.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +223,7 @@ static bool read_host(struct reader *r)
 		const struct tfp_line_groups *g = &r->groups->planes[r->host_plane][l];
 		if (!g->group || tfp_line_is_derived(line))
 			continue;
-		for (size_t i = 0, named = 0; i < line->event_count; i++) {
+		for (size_t i = 0, named = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			while (named < g->named_count && g->named[named] < i)
 				named++;
 			bool is_named = named < g->named_count && g->named[named] == i;
@@ -276,7 +277,7 @@ static bool read_tpu(struct reader *r, size_t p)
 		const int32_t *group = r->groups->planes[p][l].group;
 		if (!group || !tfp_str_equal(line->name, "XLA Modules"))
 			continue;
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			if (group[i] >= 0 &&
 			    !add_span(r, tfp_event_span(line, i), (uint32_t)group[i],
 				      TFP_STEP_DEVICE_COMPUTE_32))

@@ -3,6 +3,7 @@
 #include "analysis/op_name.h"
 #include "analysis/time_span.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 #include "base/sort.h"
 
 #include <stdatomic.h>
@@ -330,7 +331,7 @@ static bool list_producers(struct host_lines *h)
 {
 	for (size_t l = 0; l < h->plane->line_count; l++) {
 		const struct tfp_line *line = &h->plane->lines[l];
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			struct host_facts f;
 			read_host_stats(h, line, i, &f);
 			if (!f.has_producer)
@@ -364,7 +365,8 @@ static void run_host_line(void *context, size_t index)
 	bool ok = true, no_memory = false;
 	if (tfp_line_is_derived(line) || !groups->group)
 		return;
-	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count; i++) {
+	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count && tfp_goes_on(i);
+	     i++) {
 		const struct host_name *name = &h->names[tfp_event_meta_index(line, i)];
 		int32_t group = groups->group[i];
 		bool root_stage = false;
@@ -516,7 +518,7 @@ static void run_gpu_line(void *context, size_t index)
 	bool ok = true;
 	if (tfp_line_is_derived(line) || !groups)
 		return;
-	for (size_t i = 0; ok && i < line->event_count; i++) {
+	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
 		struct tfp_str shape = {"", 0}, details = {"", 0};
 		struct tfp_stat_iter it = tfp_event_stats(line, i);
 		struct tfp_stat stat;
@@ -625,6 +627,10 @@ static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
 	bool ok = true;
 	while (ok && n > 0) {
 		size_t l = heap[0], i = w->at[l]++;
+		if (!tfp_goes_on(i)) {
+			ok = false;
+			break;
+		}
 		const struct tfp_line *line = &w->plane->lines[l];
 		int32_t group = groups[l].group ? groups[l].group[i] : TFP_NO_GROUP;
 		if (group < 0)
@@ -850,7 +856,7 @@ static bool tpu_pop(struct tpu_reader *r)
 static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, const int32_t *groups)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && groups && i < line->event_count; i++) {
+	for (size_t i = 0; ok && groups && i < line->event_count && tfp_goes_on(i); i++) {
 		struct tpu_open e = {.part = r->parts[tfp_event_meta_index(line, i)]};
 		if (groups[i] < 0)
 			continue;

@@ -6,6 +6,7 @@
 #include "analysis/step_align.h"
 #include "analysis/step_events.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -394,6 +395,8 @@ static void run_group(void *context, size_t index)
 	struct maker *m = context;
 	struct group *g = &m->list[index];
 	bool seen[TFP_STEP_EVENT_COUNT] = {false};
+	if (tfp_cancelled())
+		return;
 	struct tfp_step_span *spans = group_spans(m, g);
 	g->step = step_of(g);
 	bool ok = spans && tfp_step_sweep(spans, g->span_count, g->step.begin_ps, g->step.end_ps,
@@ -654,8 +657,9 @@ static void group_line_by_time(void *context, size_t index)
 	if (n && !group)
 		atomic_store(&b->no_memory, true);
 	for (size_t i = 0; group && i < n; i++)
-		group[i] =
-			tfp_execution_at(b->executions, b->plane, tfp_event_span(line, i).begin_ps);
+		group[i] = tfp_goes_on(i) ? tfp_execution_at(b->executions, b->plane,
+							     tfp_event_span(line, i).begin_ps)
+					  : TFP_NO_GROUP;
 	b->groups->planes[b->plane][index].group = group;
 }
 

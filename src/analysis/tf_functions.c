@@ -2,6 +2,7 @@
 
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <stdatomic.h>
 
@@ -130,7 +131,7 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 		      const struct tfp_schema *schema, const struct tfp_line *line)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && i < line->event_count; i++) {
+	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
 		struct tfp_stat_iter it = tfp_event_stats(line, i);
 		struct tfp_str mode = {"", 0};
 		struct tfp_stat stat;

@@ -1,6 +1,7 @@
 #include "analysis/timeline.h"
 
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -448,6 +449,10 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 	ok = hidden && of_event;
 	free_lanes_init(&lanes);
 	for (uint32_t i = 0; ok && i < n; i++) {
+		if (!tfp_goes_on(i)) {
+			ok = false; /* not all events have their lanes */
+			break;
+		}
 		if (any_hidden && hidden[tfp_event_meta_index(line, i)])
 			continue;
 		int64_t start = line->start_ps[i];
@@ -469,7 +474,7 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 	}
 	t->order = order;
 	ok = ok && make_lanes(m, t, counts, lane_count);
-	for (uint32_t l = 0; ok && l < lane_count; l++)
+	for (uint32_t l = 0; ok && l < lane_count && tfp_goes_on(0); l++)
 		fill_lane(t, l);
 	tfp_free(hidden);
 	tfp_free(of_event);
@@ -511,18 +516,22 @@ static bool make_counter(struct making *m, struct tfp_timeline_track *t,
 	return true;
 }
 
-static void fill_counter(struct tfp_timeline_track *t, const struct tfp_plane *plane)
+static bool fill_counter(struct tfp_timeline_track *t, const struct tfp_plane *plane)
 {
 	struct tfp_counter_values *c = &t->counter;
 	uint32_t count = t->lanes[0].count;
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		if (!tfp_goes_on(i))
+			return false;
 		c->values[i] = value_of(plane, t->line, t->order[i]);
+	}
 	for (uint32_t b = 0; b * COUNTER_BLOCK < count; b++) {
 		c->low[b] = c->high[b] = NAN;
 		for (uint32_t i = b * COUNTER_BLOCK; i < count && i < (b + 1) * COUNTER_BLOCK; i++)
 			widen(&c->low[b], &c->high[b], c->values[i], c->values[i]);
 	}
 	fill_lane(t, 0);
+	return true;
 }
 
 /* All counters of a line at once, of which this is the first: a line can have very many. */
@@ -549,7 +558,7 @@ static bool make_counters(struct making *m, size_t first)
 			((uint32_t *)m->tracks[first + t - 1].owned[1])[filled[t - 1]++] = i;
 	}
 	for (size_t t = first; ok && t < end; t++)
-		fill_counter(&m->tracks[t], list[t].plane);
+		ok = fill_counter(&m->tracks[t], list[t].plane);
 	tfp_free(of_meta);
 	tfp_free(filled);
 	return ok;

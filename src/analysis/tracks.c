@@ -3,6 +3,7 @@
 #include "analysis/derived_lines.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -316,7 +317,7 @@ static bool measure_counters(struct tfp_track *tracks, size_t count)
 		return false;
 	for (size_t t = 0; t < n; t++)
 		of_meta[tracks[t].counter_meta] = (uint32_t)t + 1;
-	for (size_t i = 0; i < line->event_count; i++) {
+	for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 		uint32_t t = of_meta[tfp_event_meta_index(line, i)];
 		if (t)
 			see_event(&tracks[t - 1], i);
@@ -333,7 +334,7 @@ static bool measure_line(struct tfp_track *t)
 		return false;
 	for (size_t m = 0; m < plane->event_meta_count; m++)
 		hidden[m] = tfp_event_name_is_internal(plane->event_metas[m].name);
-	for (size_t i = 0; i < t->line->event_count; i++) {
+	for (size_t i = 0; i < t->line->event_count && tfp_goes_on(i); i++) {
 		if (!hidden[tfp_event_meta_index(t->line, i)])
 			see_event(t, i);
 	}

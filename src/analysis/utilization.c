@@ -4,6 +4,7 @@
 #include "analysis/schema.h"
 #include "analysis/time_span.h"
 #include "base/alloc.h"
+#include "base/progress.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
 		bool ops = tfp_str_equal(line->name, "XLA Ops");
 		if (!ops && !tfp_str_equal(line->name, "XLA Modules"))
 			continue;
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			struct tfp_time_span e = tfp_event_span(line, i);
 			first = e.begin_ps < first ? e.begin_ps : first;
 			last = e.end_ps > last ? e.end_ps : last;
@@ -107,7 +108,7 @@ static bool read_enqueues(struct tfp_utilization *u, const struct tfp_plane *hos
 	for (size_t l = 0; any && l < host->line_count; l++) {
 		const struct tfp_line *line = &host->lines[l];
 		size_t last = SIZE_MAX;
-		for (size_t i = 0; i < line->event_count; i++) {
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			if (!enqueues[tfp_event_meta_index(line, i)] || tfp_line_is_derived(line))
 				continue;
 			if (last != SIZE_MAX) {

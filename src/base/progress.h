@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum tfp_stage {
@@ -74,6 +75,12 @@ void tfp_progress_partial(void);
 /* Whether the current job is to stop. Once true it stays so, for all threads of the job:
  * who left something undone for that reason can rely on the job's others asking too. */
 bool tfp_cancelled(void);
+/* For loops over events and the like, before the one at i: whether to go on. Asks now and then
+ * only. A loop that ends for it ends as one that has failed. */
+static inline bool tfp_goes_on(size_t i)
+{
+	return i % 4096 != 0 || !tfp_cancelled();
+}
 /* The error of a job that stops; returns TFP_CANCELLED. */
 enum tfp_status tfp_fail_cancelled(struct tfp_error *err);
 

@@ -348,6 +348,8 @@ enum tfp_status tfp_capture_from_bytes(struct tfp_capture **out, const void *byt
 		cap->pub.bytes = (struct tfp_span){bytes, size};
 		status = load(cap, NULL, pool, err);
 	}
+	if (tfp_cancelled()) /* as above */
+		status = tfp_fail_cancelled(err);
 	return finish(out, cap, status, name, err);
 }
 
