@@ -225,7 +225,7 @@ class Answers(Case):
         path = address("a")
         server.signal(signal.SIGSTOP)
         with socket.create_connection((server.host, server.port), timeout=PATIENCE) as s:
-            s.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode())
+            s.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
         server.signal(signal.SIGCONT)
         self.eventually(lambda: self.count(server, "tfprof_jobs_cancelled_total") == 1)
         self.eventually(lambda: self.count(server, "tfprof_http_requests_in_flight") == 1)
