@@ -432,11 +432,6 @@ void tfp_access_free(struct tfp_access *a)
 	tfp_free(a);
 }
 
-bool tfp_access_wants_token(const struct tfp_access *a)
-{
-	return a->token != NULL;
-}
-
 const char *tfp_access_policy(const struct tfp_access *a, bool form)
 {
 	return form ? a->form_policy : a->policy;

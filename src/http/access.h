@@ -50,7 +50,6 @@ enum tfp_status tfp_access_new(struct tfp_access **out, const struct tfp_access_
 			       struct tfp_error *err) TFP_CHECK;
 /* Accepts NULL. */
 void tfp_access_free(struct tfp_access *access);
-bool tfp_access_wants_token(const struct tfp_access *access);
 
 /* What is known of a request; texts of headers are NULL where one is absent. */
 struct tfp_access_request {

@@ -188,6 +188,15 @@ bool tfp_capture_was_cut(const struct tfp_capture *capture)
 	return tfp_unpacked_was_cut(&((const struct tfp_capture_parts *)capture)->unpacked);
 }
 
+static enum tfp_status too_many(struct tfp_error *err)
+{
+	tfp_fail(err, TFP_TOO_LARGE, "holds more than %zu planes, %zu lines or %zu names",
+		 TFP_MAX_PLANES, TFP_MAX_LINES, TFP_MAX_METAS);
+	tfp_error_set_hint(err, "no profiler writes so many: profile again, or report it if one "
+				"does");
+	return TFP_TOO_LARGE;
+}
+
 static enum tfp_status empty_file(struct tfp_error *err)
 {
 	tfp_fail(err, TFP_BAD_INPUT, "the file is empty");
@@ -221,6 +230,10 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_stream *st
 		return empty_file(err);
 	}
 	struct top top = walk_top(cap, NULL);
+	if (top.planes > TFP_MAX_PLANES) {
+		tfp_stream_finish(stream, NULL, NULL, 0);
+		return too_many(err);
+	}
 	size_t strings = top.strings[0] + top.strings[1] + top.strings[2];
 	cap->diagnostics = tfp_calloc(TFP_MAX_DIAGNOSTICS, sizeof(*cap->diagnostics));
 	cap->strings = tfp_calloc(strings, sizeof(*cap->strings));
@@ -248,6 +261,8 @@ static enum tfp_status load(struct tfp_capture_parts *cap, struct tfp_stream *st
 	size_t there = tfp_stream_finish(stream, cap->planes, cap->states, top.planes);
 	struct rest rest = {cap, there};
 	tfp_pool_for(pool, top.planes - there, read_plane, &rest);
+	if (atomic_load(&cap->too_many))
+		return too_many(err);
 	if (atomic_load(&cap->no_memory) ||
 	    !tfp_lines_read(cap, cap->planes + there, cap->states + there, top.planes - there,
 			    pool) ||
@@ -400,6 +415,8 @@ static enum tfp_status peek_plane(struct peek *peek, struct tfp_span message, bo
 	    (cut && !tfp_lines_read(&cap, &plane, &state, 1, NULL)) ||
 	    atomic_load(&cap.no_memory)) {
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a plane's names");
+	} else if (atomic_load(&cap.too_many)) {
+		status = too_many(err);
 	} else if (distrusted(&plane, &state)) {
 		peek->bad = distrusted(&plane, &state);
 	} else {

@@ -111,9 +111,11 @@ struct tfp_capture_parts {
 	struct tfp_plane_state *states;
 	struct tfp_diagnostic *diagnostics;
 	size_t more_diagnostics;
-	struct tfp_str *strings; /* errors, warnings and hostnames */
-	atomic_bool no_memory;   /* some thread had none */
-	pthread_mutex_t lock;    /* guards facts */
+	struct tfp_str *strings;    /* errors, warnings and hostnames */
+	atomic_bool no_memory;      /* some thread had none */
+	atomic_bool too_many;       /* lines or names */
+	atomic_size_t lines, metas; /* so far, while it is loaded */
+	pthread_mutex_t lock;       /* guards facts */
 	pthread_cond_t computed;
 	struct tfp_fact *facts;
 	void (*gone)(void *context); /* may be NULL */
@@ -121,6 +123,13 @@ struct tfp_capture_parts {
 };
 
 #define TFP_MAX_DIAGNOSTICS 32u
+
+/* A few bytes of a file, and far fewer of a compressed one, make a plane, a line or a name
+ * that takes hundreds in memory. Profilers write some hundred planes with some thousand
+ * lines, and names for what a program can do. */
+#define TFP_MAX_PLANES ((size_t)1 << 16)
+#define TFP_MAX_LINES  ((size_t)1 << 18) /* of a capture */
+#define TFP_MAX_METAS  ((size_t)1 << 24) /* of a capture, of events and stats */
 
 static inline struct tfp_str tfp_str(const uint8_t *data, size_t size)
 {

@@ -177,8 +177,10 @@ void tfp_plane_read(struct tfp_capture_parts *cap, struct tfp_plane *plane,
 	uint32_t tag;
 
 	plane->name = (struct tfp_str){"", 0};
-	if (n.event_metas >= UINT32_MAX || n.stat_metas >= UINT32_MAX) {
-		atomic_store(&cap->no_memory, true);
+	size_t metas = n.event_metas + n.stat_metas;
+	if (atomic_fetch_add(&cap->lines, n.lines) + n.lines > TFP_MAX_LINES ||
+	    atomic_fetch_add(&cap->metas, metas) + metas > TFP_MAX_METAS) {
+		atomic_store(&cap->too_many, true);
 		return;
 	}
 	struct tfp_event_meta *event_metas =

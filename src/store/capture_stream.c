@@ -18,6 +18,7 @@ struct tfp_stream {
 	struct tfp_pool *pool;
 	struct tfp_progress *progress;
 	size_t seen;  /* bytes whose fields are known; the loader's alone */
+	size_t count; /* of planes that have arrived; the loader's, too */
 	bool stopped; /* the file is damaged here; the loader's, too */
 
 	pthread_mutex_t lock; /* guards what follows */
@@ -89,11 +90,12 @@ static void help(void *context)
 
 static void add(struct tfp_stream *s, struct tfp_span message)
 {
-	struct arrival *a = tfp_calloc(1, sizeof(*a));
+	struct arrival *a = s->count < TFP_MAX_PLANES ? tfp_calloc(1, sizeof(*a)) : NULL;
 	if (!a) {
-		s->stopped = true; /* it is read when all is there */
+		s->stopped = true; /* it is read, or refused, when all is there */
 		return;
 	}
+	s->count++;
 	a->plane.message = message;
 	pthread_mutex_lock(&s->lock);
 	*(s->last ? &s->last->next : &s->first) = a;

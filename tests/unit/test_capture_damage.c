@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "fuzz.h"
+#include "store/capture_parts.h"
 #include "support/sample_capture.h"
 
 #include <sys/mman.h>
@@ -53,6 +54,41 @@ static void test_hint_for_a_file_repaired_as_text(void **state)
 	assert_int_equal(open_bytes(text, sizeof(text) - 1, &capture, &err), TFP_BAD_INPUT);
 	assert_non_null(strstr(err.hint, "U+FFFD"));
 	assert_non_null(strstr(err.hint, "binary"));
+}
+
+/* A capture of one plane, or of many, with so many empty fields in it. */
+static enum tfp_status open_empties(uint8_t tag, size_t count, bool in_plane)
+{
+	struct tfp_capture *capture;
+	struct tfp_error err;
+	size_t size = 2 * count;
+	uint8_t *bytes = malloc(8 + size), *at = bytes;
+	assert_non_null(bytes);
+	if (in_plane) {
+		*at++ = 0x0a;
+		for (size_t rest = size; rest || at == bytes + 1; rest >>= 7)
+			*at++ = (uint8_t)((rest & 0x7f) | (rest >> 7 ? 0x80 : 0));
+	}
+	for (size_t i = 0; i < count; i++) {
+		*at++ = tag;
+		*at++ = 0;
+	}
+	enum tfp_status status = open_bytes(bytes, (size_t)(at - bytes), &capture, &err);
+	tfp_capture_unref(capture);
+	free(bytes);
+	return status;
+}
+
+static void test_more_than_any_profiler_writes(void **state)
+{
+	(void)state;
+	assert_int_equal(open_empties(0x0a, TFP_MAX_PLANES, false), TFP_BAD_INPUT); /* all empty */
+	assert_int_equal(open_empties(0x0a, TFP_MAX_PLANES + 1, false), TFP_TOO_LARGE);
+	assert_int_equal(open_empties(0x1a, 1000, true), TFP_OK);
+	assert_int_equal(open_empties(0x1a, TFP_MAX_LINES + 1, true), TFP_TOO_LARGE);
+	assert_int_equal(open_empties(0x22, 1000, true), TFP_OK);
+	assert_int_equal(open_empties(0x22, TFP_MAX_METAS + 1, true), TFP_TOO_LARGE);
+	assert_int_equal(open_empties(0x2a, TFP_MAX_METAS + 1, true), TFP_TOO_LARGE);
 }
 
 static void test_an_empty_plane_is_a_capture(void **state)
@@ -434,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_no_capture),
 		cmocka_unit_test(test_hint_for_a_file_repaired_as_text),
+		cmocka_unit_test(test_more_than_any_profiler_writes),
 		cmocka_unit_test(test_an_empty_plane_is_a_capture),
 		cmocka_unit_test(test_truncated_at_every_byte),
 		cmocka_unit_test(test_every_byte_changed),
