@@ -15,7 +15,7 @@ static const char *const stat_names[WANTED] = {
 
 struct line_task {
 	const struct tfp_line *line;
-	const int32_t *groups;
+	const struct tfp_group_column *groups;
 	/* Launches for one device in one group that follow one another are one. */
 	struct tfp_derived_launch *list;
 	size_t count, room;
@@ -87,18 +87,18 @@ static void read_line(void *context, size_t index)
 {
 	struct work *w = context;
 	struct line_task *t = &w->lines[index];
-	for (size_t i = 0; t->groups && i < t->line->event_count; i++) {
+	for (size_t i = 0; t->groups->blocks && i < t->line->event_count; i++) {
+		int32_t group = tfp_group_in(t->groups, i);
 		/* CUPTI's own calls are no launches but for cuLaunchKernel and
 		 * its like, which the peers leave out all the same. */
-		if (t->groups[i] == TFP_NO_GROUP || w->is_cuda[tfp_event_meta_index(t->line, i)])
+		if (group == TFP_NO_GROUP || w->is_cuda[tfp_event_meta_index(t->line, i)])
 			continue;
 		size_t device = device_of(w, t->line, i);
 		if (device == SIZE_MAX)
 			continue;
 		const struct tfp_derived_span span = tfp_derived_span_of(t->line, i);
 		const uint64_t lasts = (uint64_t)span.end_ps - (uint64_t)span.begin_ps;
-		const struct tfp_derived_launch launch = {device, t->groups[i], span,
-							  1,      lasts,        lasts};
+		const struct tfp_derived_launch launch = {device, group, span, 1, lasts, lasts};
 		if (!add_launch(t, &launch)) {
 			atomic_store(&w->no_memory, true);
 			return;
@@ -119,7 +119,7 @@ static bool prepare(struct work *w, const struct tfp_groups *groups)
 	for (size_t l = 0; l < host->line_count; l++) {
 		w->lines[l].line = &host->lines[l];
 		if (!tfp_line_is_derived(&host->lines[l]))
-			w->lines[l].groups = groups->planes[plane][l].group;
+			w->lines[l].groups = &groups->planes[plane][l].group;
 	}
 	return true;
 }

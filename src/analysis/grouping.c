@@ -38,7 +38,7 @@ static bool fill_gpu(struct tfp_raw *raw, size_t first_line, size_t line_count)
 			all[n++] = (struct gpu_event){tfp_event_start_ps(line, i),
 						      tfp_event_duration_ps(line, i),
 						      {(uint32_t)l, (uint32_t)i}};
-			grouped |= raw->lines[l].groups->group[i] != TFP_NO_GROUP;
+			grouped |= raw->lines[l].group[i] != TFP_NO_GROUP;
 		}
 	}
 	if (n == 0 || !grouped) {
@@ -108,6 +108,8 @@ static bool prepare(struct tfp_raw *raw, struct tfp_error *err)
 		of_plane.has_stats = tfp_schema_has_any(&raw->schemas[p]);
 		of_plane.has_regions = memchr(raw->types[p], TFP_EVENT_START_REGION,
 					      plane->event_meta_count) != NULL;
+		of_plane.has_ops =
+			memchr(raw->types[p], TFP_EVENT_TF_OP, plane->event_meta_count) != NULL;
 		for (size_t l = 0; l < plane->line_count; l++) {
 			const struct tfp_line *line = &plane->lines[l];
 			struct tfp_raw_line *out = &raw->lines[raw->line_count];
@@ -150,8 +152,8 @@ static bool join_lists(struct tfp_raw *raw)
 	for (size_t i = 0; i < raw->line_count; i++) {
 		struct tfp_raw_line *l = &raw->lines[i];
 		raw->has_eager |= l->eager_roots.count > 0;
-		if (!append(&raw->producers, &l->producers, sizeof(struct tfp_raw_end)) ||
-		    !append(&raw->consumers, &l->consumers, sizeof(struct tfp_raw_end)) ||
+		if (!append(&raw->producers, &l->producers, sizeof(struct tfp_pair)) ||
+		    !append(&raw->consumers, &l->consumers, sizeof(struct tfp_pair)) ||
 		    !append(&raw->roots, &l->roots, sizeof(struct tfp_raw_root)) ||
 		    !append(&raw->iterations, &l->iterations, sizeof(struct tfp_raw_iteration)) ||
 		    !append(&raw->data_ids, &l->data_ids, sizeof(int64_t)) ||
@@ -207,19 +209,36 @@ static bool fill_gpus(struct tfp_raw *raw)
 	return true;
 }
 
-/* Lines without a single group keep no column. */
-static void drop_empty(struct tfp_raw *raw)
+static void make_room(void *context, size_t index)
 {
-	for (size_t i = 0; i < raw->line_count; i++) {
-		struct tfp_line_groups *g = raw->lines[i].groups;
-		bool any = false;
-		for (size_t e = 0; !any && e < raw->lines[i].line->event_count; e++)
-			any = g->group[e] != TFP_NO_GROUP;
-		if (!any) {
-			tfp_free(g->group);
-			g->group = NULL;
-		}
-	}
+	struct tfp_raw *raw = context;
+	struct tfp_raw_line *l = &raw->lines[index];
+	size_t n = l->line->event_count;
+	if (n == 0 || (l->is_tpu && l->grouping_line != l->number))
+		return;
+	l->group = tfp_reallocarray(NULL, n, sizeof(*l->group));
+	if (!l->group)
+		atomic_store(&raw->no_memory, true);
+	for (size_t i = 0; l->group && i < n; i++)
+		l->group[i] = TFP_NO_GROUP;
+}
+
+/* A line's groups as they are kept. */
+static void keep_groups(void *context, size_t index)
+{
+	struct tfp_raw *raw = context;
+	struct tfp_raw_line *l = &raw->lines[index];
+	size_t n = l->line->event_count;
+	struct tfp_group_writer w;
+	if (!l->group)
+		return;
+	bool ok = tfp_group_writer_init(&w, &l->groups->group, n);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = tfp_group_writer_add(&w, l->group[i]);
+	if (!ok || !tfp_group_writer_finish(&w))
+		atomic_store(&raw->no_memory, true);
+	tfp_free(l->group);
+	l->group = NULL;
 }
 
 static bool make_groups(struct tfp_raw *raw, struct tfp_pool *pool)
@@ -227,8 +246,16 @@ static bool make_groups(struct tfp_raw *raw, struct tfp_pool *pool)
 	tfp_pool_for(pool, raw->line_count, tfp_grouping_read_line, raw);
 	/* When it gives up for want of people, tfp_capture_fact says so. */
 	bool ok = !atomic_load(&raw->no_memory) && !tfp_cancelled() && join_lists(raw) &&
-		  tfp_grouping_connect(raw) && !tfp_cancelled() && tfp_grouping_of_roots(raw) &&
-		  fill_gpus(raw) && group_tpu_planes(raw);
+		  tfp_grouping_connect(raw) && !tfp_cancelled();
+	if (ok)
+		tfp_pool_for(pool, raw->line_count, make_room, raw);
+	ok = ok && !atomic_load(&raw->no_memory) && tfp_grouping_of_roots(raw);
+	drop(&raw->by_parent); /* the other order does for what follows */
+	ok = ok && fill_gpus(raw);
+	if (ok) {
+		tfp_pool_for(pool, raw->line_count, keep_groups, raw);
+		ok = !atomic_load(&raw->no_memory) && group_tpu_planes(raw);
+	}
 	if (ok)
 		keep_links(raw);
 	return ok && tfp_grouping_eager(raw, pool);
@@ -255,6 +282,7 @@ static void release(struct tfp_raw *raw)
 		for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
 			tfp_free(lists[k]->items);
 		tfp_free(l->parent);
+		tfp_free(l->group);
 		tfp_free(l->eager);
 		tfp_free(l->above);
 	}
@@ -284,8 +312,6 @@ enum tfp_status tfp_group_raw(const struct tfp_capture *capture, struct tfp_pool
 	if (has_loop(capture))
 		return TFP_OK;
 	bool ok = prepare(&raw, err) && make_groups(&raw, pool);
-	if (ok)
-		drop_empty(&raw);
 	release(&raw);
 	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for the groups of events");
 }

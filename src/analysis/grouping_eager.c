@@ -11,8 +11,8 @@ static uint8_t eager_above(const struct tfp_raw *raw, struct tfp_raw_ref ref)
 		size_t i = tfp_grouping_first_link(raw, ref, true);
 		if (i < raw->by_child.count && links[i].key == place_of(ref))
 			ref = event_at(links[i].value);
-		else if (l->parent[ref.event] < ASYNC)
-			ref.event = l->parent[ref.event];
+		else if (parent_of(l, ref.event) < ASYNC)
+			ref.event = parent_of(l, ref.event);
 		else
 			break;
 	}
@@ -65,7 +65,7 @@ static uint8_t above_producer(const struct tfp_raw *raw, struct tfp_raw_ref prod
 
 /* Down the line everything has what its parent has, unless it is a consumer: then its
  * producer decides. */
-static void mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
+static bool mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 {
 	const struct tfp_pair *links = raw->by_child.items;
 	size_t at = raw->children_at[l->number], end = raw->children_at[l->number + 1];
@@ -79,26 +79,30 @@ static void mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 				value = l->eager[i];
 			else if (consumes)
 				value = above_producer(raw, event_at(links[at].value));
-			else if (l->parent[i] < ASYNC)
-				value = l->above[l->parent[i]];
+			else if (parent_of(l, i) < ASYNC)
+				value = l->above[parent_of(l, i)];
 			l->above[i] = value;
 		}
-		if (says_eager(l, i, consumes))
-			l->groups->eager[i] = value;
+		if (!says_eager(l, i, consumes))
+			continue;
+		if (!l->groups->eager)
+			l->groups->eager = tfp_calloc(l->line->event_count, 1);
+		if (!l->groups->eager)
+			return false;
+		l->groups->eager[i] = value;
 	}
+	return true;
 }
 
 static void mark_eager(struct tfp_raw *raw, struct tfp_raw_line *l)
 {
 	size_t n = l->line->event_count;
-	if (n == 0)
+	/* Most lines of TPUs know of no ops of the framework. */
+	if (n == 0 || (l->is_tpu && !l->has_ops))
 		return;
-	l->groups->eager = tfp_calloc(n, 1);
 	l->above = raw->has_eager ? tfp_malloc(n) : NULL;
-	if (!l->groups->eager || (raw->has_eager && !l->above))
+	if ((raw->has_eager && !l->above) || !mark_line(raw, l))
 		atomic_store(&raw->no_memory, true);
-	else
-		mark_line(raw, l);
 }
 
 static void mark_host(void *context, size_t index)

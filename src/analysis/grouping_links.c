@@ -4,39 +4,51 @@
  * everything: the peers leave it out, and so do we. */
 #define CROWD 64u
 
-static int by_key(const void *a, const void *b)
-{
-	const struct tfp_raw_end *x = a, *y = b;
-	for (int i = 0; i < 3; i++) {
-		int order = compare_u64(x->key[i], y->key[i]);
-		if (order)
-			return order;
-	}
-	return compare_ref(x->ref, y->ref);
-}
-
-static bool same_key(const struct tfp_raw_end *a, const struct tfp_raw_end *b)
-{
-	return memcmp(a->key, b->key, sizeof(a->key)) == 0;
-}
-
 bool tfp_grouping_add_link(struct tfp_raw *raw, struct tfp_raw_ref from, struct tfp_raw_ref to)
 {
 	const struct tfp_pair link = {place_of(from), place_of(to)};
 	return link.key == link.value || push(&raw->by_parent, &link, sizeof(link));
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const struct tfp_pair *x = a, *y = b;
+	return compare_u64(x->value, y->value);
+}
+
+/* Pairs of one key by their values. Most keys have one at most. */
+static void sort_runs(struct tfp_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count;) {
+		size_t end = i + 1;
+		bool sorted = true;
+		for (; end < count && pairs[end].key == pairs[i].key; end++)
+			sorted &= pairs[end - 1].value <= pairs[end].value;
+		if (!sorted)
+			qsort(pairs + i, end - i, sizeof(*pairs), by_value);
+		i = end;
+	}
+}
+
+static size_t run_length(const struct tfp_pair *pairs, size_t count)
+{
+	size_t n = 1;
+	while (n < count && pairs[n].key == pairs[0].key)
+		n++;
+	return n;
+}
+
 /* Producers and consumers of one key: by context every producer is a parent of
  * every consumer, in the older ways the last producer is. */
-static bool connect(struct tfp_raw *raw, const struct tfp_raw_end *p, size_t producers,
-		    const struct tfp_raw_end *c, size_t consumers)
+static bool connect(struct tfp_raw *raw, const struct tfp_pair *p, size_t producers,
+		    const struct tfp_pair *c, size_t consumers)
 {
-	bool last_only = p->key[0] == TO_GET_NEXT || p->key[0] == TO_GET_NEXT_OPTIONAL;
+	bool last_only = p->key & LAST_PRODUCER_ONLY;
 	if (!last_only && producers >= CROWD && consumers >= CROWD)
 		return true;
 	for (size_t i = 0; i < consumers; i++) {
 		for (size_t j = last_only ? producers - 1 : 0; j < producers; j++) {
-			if (!tfp_grouping_add_link(raw, p[j].ref, c[i].ref))
+			if (!tfp_grouping_add_link(raw, event_at(p[j].value), event_at(c[i].value)))
 				return false;
 		}
 	}
@@ -45,33 +57,27 @@ static bool connect(struct tfp_raw *raw, const struct tfp_raw_end *p, size_t pro
 
 static bool connect_ends(struct tfp_raw *raw)
 {
-	sort(&raw->producers, sizeof(struct tfp_raw_end), by_key);
-	sort(&raw->consumers, sizeof(struct tfp_raw_end), by_key);
-	const struct tfp_raw_end *p = raw->producers.items, *c = raw->consumers.items;
-	size_t i = 0, j = 0;
-	while (i < raw->producers.count && j < raw->consumers.count) {
-		int order = 0;
-		for (int k = 0; k < 3 && !order; k++)
-			order = compare_u64(p[i].key[k], c[j].key[k]);
-		if (order < 0) {
+	struct tfp_pair *p = raw->producers.items, *c = raw->consumers.items;
+	size_t n = raw->producers.count, m = raw->consumers.count;
+	bool ok = tfp_sort_pairs(p, n) && tfp_sort_pairs(c, m);
+	if (ok)
+		sort_runs(p, n);
+	for (size_t i = 0, j = 0; ok && i < n && j < m;) {
+		if (p[i].key < c[j].key) {
 			i++;
-			continue;
-		}
-		if (order > 0) {
+		} else if (p[i].key > c[j].key) {
 			j++;
-			continue;
+		} else {
+			size_t producers = run_length(p + i, n - i);
+			size_t consumers = run_length(c + j, m - j);
+			ok = connect(raw, p + i, producers, c + j, consumers);
+			i += producers;
+			j += consumers;
 		}
-		size_t ps = 1, cs = 1;
-		while (i + ps < raw->producers.count && same_key(&p[i + ps], &p[i]))
-			ps++;
-		while (j + cs < raw->consumers.count && same_key(&c[j + cs], &c[j]))
-			cs++;
-		if (!connect(raw, &p[i], ps, &c[j], cs))
-			return false;
-		i += ps;
-		j += cs;
 	}
-	return true;
+	drop(&raw->producers);
+	drop(&raw->consumers);
+	return ok;
 }
 
 /* Every kernel is below the launch of its id, the last one where there are more. */
@@ -98,26 +104,6 @@ static bool connect_kernels(struct tfp_raw *raw)
 bool tfp_grouping_connect(struct tfp_raw *raw)
 {
 	return connect_ends(raw) && connect_kernels(raw);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const struct tfp_pair *x = a, *y = b;
-	return compare_u64(x->value, y->value);
-}
-
-/* The links of one event by their other ends. Most events have one at most. */
-static void sort_runs(struct tfp_pair *links, size_t count)
-{
-	for (size_t i = 0; i < count;) {
-		size_t end = i + 1;
-		bool sorted = true;
-		for (; end < count && links[end].key == links[i].key; end++)
-			sorted &= links[end - 1].value <= links[end].value;
-		if (!sorted)
-			qsort(links + i, end - i, sizeof(*links), by_value);
-		i = end;
-	}
 }
 
 static size_t *lines_of(const struct tfp_raw *raw, const struct tfp_raw_list *links)

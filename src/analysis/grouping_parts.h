@@ -83,14 +83,11 @@ static inline struct tfp_raw_ref event_at(uint64_t place)
 	return (struct tfp_raw_ref){(uint32_t)(place >> 32), (uint32_t)place};
 }
 
-/* One end of a connection between threads. */
-struct tfp_raw_end {
-	uint64_t key[3]; /* kind of connection, id, process */
-	struct tfp_raw_ref ref;
-};
-
 /* Connections that older names and stats stand for; kinds above the profiler's own. */
 enum { TO_GET_NEXT = 1000, TO_GET_NEXT_OPTIONAL, TO_EXECUTOR };
+
+/* Bit in the key of a producer or consumer: of several producers the last is the parent. */
+#define LAST_PRODUCER_ONLY ((uint64_t)1)
 
 struct tfp_raw_root {
 	struct tfp_raw_ref ref;
@@ -119,6 +116,7 @@ struct tfp_raw_line {
 	bool is_host, is_gpu, is_tpu;
 	bool has_stats;   /* the plane knows stats that matter */
 	bool has_regions; /* and names of regions */
+	bool has_ops;     /* and of ops */
 	/* Of a TPU's plane: the line whose events stand for all that happens under them
 	 * (its number, NO_PARENT where there is none), and the device's number on the
 	 * line of modules, else -1. */
@@ -126,12 +124,17 @@ struct tfp_raw_line {
 	int64_t device_ordinal;
 	bool has_process; /* the plane says which process it is of */
 	int64_t process;
+	/* By event; NULL on lines of TPUs, where none has a parent. */
 	uint32_t *parent;
+	/* By event, until all groups are known; NULL on lines of TPUs that take theirs from
+	 * the grouping line. */
+	int32_t *group;
 	/* enum tfp_eager by event: what an EagerExecute passes on to those below it, NULL
 	 * where there is none; and what every event has from above. */
 	uint8_t *eager, *above;
 	bool is_marked; /* above is there */
-	/* Found on this line, then joined into those of all lines. */
+	/* Found on this line, then joined into those of all lines. Producers, consumers,
+	 * launches and kernels are struct tfp_pair of a key and a place. */
 	struct tfp_raw_list producers, consumers, roots, iterations, data_ids, eager_roots;
 	struct tfp_raw_list launches, kernels;
 };
@@ -144,7 +147,6 @@ struct tfp_raw {
 	struct tfp_schema *schemas; /* by plane */
 	uint8_t **types;            /* by plane */
 	struct tfp_raw_list producers, consumers, roots, iterations, data_ids;
-	/* struct tfp_pair of launches' and kernels' ids and places. */
 	struct tfp_raw_list launches, kernels;
 	/* struct tfp_pair of places: of links, sorted by that end, then by the other. */
 	struct tfp_raw_list by_parent, by_child;
@@ -198,9 +200,15 @@ static inline enum tfp_runtime_event type_at(const struct tfp_raw_line *l, size_
 	return (enum tfp_runtime_event)l->types[tfp_event_meta_index(l->line, event)];
 }
 
+/* The line has them. */
 static inline int32_t *group_at(const struct tfp_raw *raw, struct tfp_raw_ref ref)
 {
-	return &raw->lines[ref.line].groups->group[ref.event];
+	return &raw->lines[ref.line].group[ref.event];
+}
+
+static inline uint32_t parent_of(const struct tfp_raw_line *l, size_t event)
+{
+	return l->parent ? l->parent[event] : NO_PARENT;
 }
 
 /* For tfp_pool_for: what a line says, and how its events nest. Sets no_memory. */

@@ -37,10 +37,15 @@ void tfp_grouping_facts(const struct tfp_raw_line *l, size_t event, struct tfp_r
 	}
 }
 
+/* One number stands for the kind of a connection, its id and the process. For different
+ * ones it is the same only by a chance of 1 in 2^63; some ids are hashes themselves. */
 static bool add_end(struct tfp_raw_list *list, uint64_t kind, uint64_t id, uint64_t process,
 		    struct tfp_raw_ref ref)
 {
-	struct tfp_raw_end end = {{kind, id, process}, ref};
+	bool last_only = kind == TO_GET_NEXT || kind == TO_GET_NEXT_OPTIONAL;
+	uint64_t hash = tfp_hash_u64(id ^ tfp_hash_u64(process ^ tfp_hash_u64(kind)));
+	const struct tfp_pair end = {
+		(hash & ~LAST_PRODUCER_ONLY) | (last_only ? LAST_PRODUCER_ONLY : 0), place_of(ref)};
 	return push(list, &end, sizeof(end));
 }
 
@@ -191,17 +196,19 @@ struct open {
 };
 
 /* Nesting: the innermost event before that includes it, ends included. */
-static void nest(struct tfp_raw_line *l, size_t i, int64_t end_ps, struct open *open, size_t *depth)
+static bool nest(struct tfp_raw_line *l, size_t i, int64_t end_ps, struct tfp_raw_list *open)
 {
 	const int64_t *start = l->line->start_ps;
-	while (*depth > 0) {
-		const struct open *top = &open[*depth - 1];
+	const struct open *top = NULL;
+	while (open->count > 0) {
+		top = (const struct open *)open->items + open->count - 1;
 		if (end_ps <= top->end_ps && start[i] >= start[top->event])
 			break;
-		--*depth;
+		open->count--;
 	}
-	l->parent[i] = *depth ? open[*depth - 1].event : NO_PARENT;
-	open[(*depth)++] = (struct open){(uint32_t)i, end_ps};
+	l->parent[i] = open->count ? top->event : NO_PARENT;
+	const struct open self = {(uint32_t)i, end_ps};
+	return push(open, &self, sizeof(self));
 }
 
 /* A thread of a pool says when it begins to work for somebody and when it stops; what
@@ -244,9 +251,9 @@ static bool find_regions(struct tfp_raw_line *l)
 static bool read_thread(struct tfp_raw_line *l)
 {
 	const struct tfp_line_groups *g = l->groups;
-	size_t n = l->line->event_count, depth = 0, region = 0;
-	struct open *open = tfp_reallocarray(NULL, n, sizeof(*open));
-	bool ok = open != NULL && (!l->has_regions || find_regions(l));
+	size_t n = l->line->event_count, region = 0;
+	struct tfp_raw_list open = {0};
+	bool ok = !l->has_regions || find_regions(l);
 	for (size_t i = 0; ok && i < n; i++) {
 		if (!tfp_goes_on(i)) {
 			ok = false; /* not all parents are written */
@@ -264,8 +271,8 @@ static bool read_thread(struct tfp_raw_line *l)
 		if (has(&f, IS_ASYNC) && f.number[IS_ASYNC])
 			l->parent[i] = ASYNC;
 		else
-			nest(l, i, end_ps, open, &depth);
-		if (f.present || (type != TFP_EVENT_OTHER && type != TFP_EVENT_TF_OP))
+			ok = nest(l, i, end_ps, &open);
+		if (ok && (f.present || (type != TFP_EVENT_OTHER && type != TFP_EVENT_TF_OP)))
 			ok = add_event(l, i, type, &f);
 		if (type == TFP_EVENT_EAGER_EXECUTE) {
 			/* Eager is what runs no function, and says so. */
@@ -274,7 +281,7 @@ static bool read_thread(struct tfp_raw_line *l)
 			ok = ok && push(&l->eager_roots, item, sizeof(item));
 		}
 	}
-	tfp_free(open);
+	tfp_free(open.items);
 	return ok;
 }
 
@@ -285,8 +292,6 @@ static bool read_tpu_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 {
 	const struct tfp_line *line = l->line;
 	size_t n = line->event_count, at = 0;
-	for (size_t i = 0; i < n; i++)
-		l->parent[i] = NO_PARENT;
 	if (l->grouping_line == NO_PARENT)
 		return true;
 	const struct tfp_line *above = raw->lines[l->grouping_line].line;
@@ -324,14 +329,11 @@ void tfp_grouping_read_line(void *context, size_t index)
 	size_t n = l->line->event_count;
 	if (n == 0)
 		return;
-	l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
-	l->groups->group = tfp_reallocarray(NULL, n, sizeof(*l->groups->group));
-	if (!l->parent || !l->groups->group) {
-		atomic_store(&raw->no_memory, true);
-		return;
+	bool ok = true;
+	if (!l->is_tpu) {
+		l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
+		ok = l->parent != NULL;
 	}
-	for (size_t i = 0; i < n; i++)
-		l->groups->group[i] = TFP_NO_GROUP;
-	if (!(l->is_tpu ? read_tpu_line(raw, l) : read_thread(l)))
+	if (!ok || !(l->is_tpu ? read_tpu_line(raw, l) : read_thread(l)))
 		atomic_store(&raw->no_memory, true);
 }

@@ -1,6 +1,8 @@
 #include "analysis/grouping_parts.h"
 #include "base/progress.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,21 +32,22 @@ static bool take_subtree(struct tfp_raw *raw, struct tfp_raw_ref ref, int32_t gr
 	uint32_t taken = UINT32_MAX; /* an event of another group, while in it */
 	for (uint32_t i = ref.event; i < l->line->event_count; i++) {
 		if (i > ref.event) {
-			if (l->parent[i] == ASYNC)
+			uint32_t parent = parent_of(l, i);
+			if (parent == ASYNC)
 				continue;
-			if (l->parent[i] == NO_PARENT || l->parent[i] < ref.event)
+			if (parent == NO_PARENT || parent < ref.event)
 				break;
 		}
 		struct tfp_raw_ref here = {ref.line, i};
-		if (l->groups->group[i] != TFP_NO_GROUP) {
-			if (taken != UINT32_MAX && l->parent[i] >= taken)
+		if (l->group[i] != TFP_NO_GROUP) {
+			if (taken != UINT32_MAX && parent_of(l, i) >= taken)
 				continue;
 			taken = i;
 			if (!note_below(raw, group, here))
 				return false;
 			continue;
 		}
-		l->groups->group[i] = group;
+		l->group[i] = group;
 		while (next < raw->by_parent.count && links[next].key < place_of(here))
 			next++;
 		for (; next < raw->by_parent.count && links[next].key == place_of(here); next++) {
@@ -69,31 +72,85 @@ static bool propagate(struct tfp_raw *raw, struct tfp_raw_ref root, int32_t grou
 	return ok;
 }
 
+/* Events on the way up, nearest first; each once, as there can be many ways from one to
+ * another. */
+struct ancestors {
+	struct tfp_raw_list queue; /* struct tfp_raw_ref */
+	uint32_t *slots;           /* by hash: place in the queue, counted from 1; 0 is empty */
+	size_t slot_count;         /* a power of two, or 0: there are few, and no slots */
+};
+
+/* So many are compared one by one. */
+#define FEW_ANCESTORS 16u
+
+static uint32_t *slot_of(const struct ancestors *a, struct tfp_raw_ref ref)
+{
+	const struct tfp_raw_ref *list = a->queue.items;
+	size_t i = tfp_hash_u64(place_of(ref)) & (a->slot_count - 1);
+	while (a->slots[i] && compare_ref(list[a->slots[i] - 1], ref) != 0)
+		i = (i + 1) & (a->slot_count - 1);
+	return &a->slots[i];
+}
+
+static bool more_slots(struct ancestors *a)
+{
+	const struct tfp_raw_ref *list = a->queue.items;
+	size_t count = a->slot_count ? a->slot_count * 2 : (size_t)4 * FEW_ANCESTORS;
+	uint32_t *slots = tfp_calloc(count, sizeof(*slots));
+	if (!slots)
+		return false;
+	tfp_free(a->slots);
+	a->slots = slots;
+	a->slot_count = count;
+	for (size_t i = 0; i < a->queue.count; i++)
+		*slot_of(a, list[i]) = (uint32_t)i + 1;
+	return true;
+}
+
+static bool add_ancestor(struct ancestors *a, struct tfp_raw_ref ref)
+{
+	const struct tfp_raw_ref *list = a->queue.items;
+	size_t n = a->queue.count;
+	if (n >= ANCESTORS_MAX)
+		return true;
+	if (n < FEW_ANCESTORS) {
+		for (size_t i = 0; i < n; i++) {
+			if (compare_ref(list[i], ref) == 0)
+				return true;
+		}
+		return push(&a->queue, &ref, sizeof(ref));
+	}
+	if (n * 2 >= a->slot_count && !more_slots(a))
+		return false;
+	uint32_t *slot = slot_of(a, ref);
+	if (*slot)
+		return true;
+	*slot = (uint32_t)n + 1;
+	return push(&a->queue, &ref, sizeof(ref));
+}
+
 /* Calls see with the event and its ancestors, nearest first, until it says stop. */
 static bool each_ancestor(const struct tfp_raw *raw, struct tfp_raw_ref start,
 			  bool (*see)(const struct tfp_raw *raw, struct tfp_raw_ref ref,
 				      void *context),
 			  void *context)
 {
-	struct tfp_raw_list queue = {0};
+	struct ancestors all = {0};
 	const struct tfp_pair *links = raw->by_child.items;
-	bool ok = push(&queue, &start, sizeof(start));
-	for (size_t at = 0; ok && at < queue.count && at < ANCESTORS_MAX; at++) {
-		struct tfp_raw_ref ref = ((const struct tfp_raw_ref *)queue.items)[at];
+	bool ok = add_ancestor(&all, start);
+	for (size_t at = 0; ok && at < all.queue.count; at++) {
+		struct tfp_raw_ref ref = ((const struct tfp_raw_ref *)all.queue.items)[at];
 		if (!see(raw, ref, context))
 			break;
-		uint32_t parent = raw->lines[ref.line].parent[ref.event];
-		if (parent < ASYNC) {
-			struct tfp_raw_ref up = {ref.line, parent};
-			ok = push(&queue, &up, sizeof(up));
-		}
+		uint32_t parent = parent_of(&raw->lines[ref.line], ref.event);
+		if (parent < ASYNC)
+			ok = add_ancestor(&all, (struct tfp_raw_ref){ref.line, parent});
 		size_t i = tfp_grouping_first_link(raw, ref, true);
-		for (; ok && i < raw->by_child.count && links[i].key == place_of(ref); i++) {
-			struct tfp_raw_ref up = event_at(links[i].value);
-			ok = push(&queue, &up, sizeof(up));
-		}
+		for (; ok && i < raw->by_child.count && links[i].key == place_of(ref); i++)
+			ok = add_ancestor(&all, event_at(links[i].value));
 	}
-	tfp_free(queue.items);
+	tfp_free(all.queue.items);
+	tfp_free(all.slots);
 	return ok;
 }
 

@@ -58,7 +58,7 @@ static size_t list_stretches(const struct tfp_line *line, struct tfp_line_groups
 	size_t n = 0;
 	bool joins = false;
 	for (size_t i = 0; i < line->event_count; i++) {
-		struct stretch s = {tfp_event_span(line, i), g->group[i]};
+		struct stretch s = {tfp_event_span(line, i), tfp_group_in(&g->group, i)};
 		if (steps && s.group == TFP_NO_GROUP) {
 			joins = false;
 		} else if (joins && list[n - 1].group == s.group) {
@@ -80,24 +80,28 @@ static bool overlaps(struct tfp_time_span a, struct tfp_time_span b)
 
 /* An event stays with the stretch of the one before it as long as it touches that, else
  * takes the next that it touches. */
-static void group_line(const struct tfp_line *line, int32_t *groups, const struct stretch *list,
-		       size_t count)
+static bool group_line(const struct tfp_line *line, struct tfp_group_column *groups,
+		       const struct stretch *list, size_t count)
 {
+	struct tfp_group_writer w;
 	size_t at = 0;
-	bool has_current = false;
-	for (size_t i = 0; i < line->event_count; i++) {
+	bool has_current = false, ok = tfp_group_writer_init(&w, groups, line->event_count);
+	for (size_t i = 0; ok && i < line->event_count; i++) {
 		struct tfp_time_span span = tfp_event_span(line, i);
 		if (!has_current || !overlaps(list[at].span, span)) {
 			size_t next = has_current ? at + 1 : at;
 			while (next < count && list[next].span.end_ps < span.begin_ps)
 				next++;
-			if (next == count || list[next].span.begin_ps > span.end_ps)
+			if (next == count || list[next].span.begin_ps > span.end_ps) {
+				ok = tfp_group_writer_add(&w, TFP_NO_GROUP);
 				continue;
+			}
 			at = next;
 			has_current = true;
 		}
-		groups[i] = list[at].group;
+		ok = tfp_group_writer_add(&w, list[at].group);
 	}
+	return ok && tfp_group_writer_finish(&w);
 }
 
 bool tfp_group_tpu_lines(const struct tfp_plane *plane, struct tfp_line_groups *lines)
@@ -115,9 +119,9 @@ bool tfp_group_tpu_lines(const struct tfp_plane *plane, struct tfp_line_groups *
 	if (ok) {
 		g->named_count = 0;
 		size_t count = list_stretches(line, g, steps, list);
-		for (size_t l = 0; l < plane->line_count; l++) {
-			if (l != grouping && lines[l].group)
-				group_line(&plane->lines[l], lines[l].group, list, count);
+		for (size_t l = 0; ok && l < plane->line_count; l++) {
+			if (l != grouping && plane->lines[l].event_count)
+				ok = group_line(&plane->lines[l], &lines[l].group, list, count);
 		}
 	}
 	tfp_free(list);

@@ -20,8 +20,8 @@ size_t tfp_tpu_grouping_line(const struct tfp_plane *plane);
 /* The number in /device:TPU:<n>, or -1. */
 int64_t tfp_tpu_ordinal(struct tfp_str name);
 
-/* lines: of the plane; the grouping line's groups are made, and every line that has
- * events has its column. Gives the events of the other lines their groups, and
+/* lines: of the plane; the grouping line's groups are made, the others have no column
+ * yet. Gives the events of the other lines their groups, and
  * notes which steps carry the group's name. Leaves other planes alone.
  * false without memory. */
 bool tfp_group_tpu_lines(const struct tfp_plane *plane, struct tfp_line_groups *lines);

@@ -24,6 +24,7 @@ struct line_task {
 	const struct tfp_plane *plane;
 	const struct tfp_line *line;
 	struct tfp_line_groups *groups;
+	struct tfp_group_writer writer;
 	int32_t largest;
 	size_t named_room;
 };
@@ -48,17 +49,27 @@ static bool add_named(struct line_task *t, size_t event)
 	return true;
 }
 
+static bool set_eager(struct line_task *t, size_t event, enum tfp_eager eager)
+{
+	if (!t->groups->eager)
+		t->groups->eager = tfp_calloc(t->line->event_count, 1);
+	if (t->groups->eager)
+		t->groups->eager[event] = (uint8_t)eager;
+	return t->groups->eager != NULL;
+}
+
 static bool read_event(struct line_task *t, const struct tfp_schema *schema, size_t i)
 {
 	struct tfp_stat_iter it = tfp_event_stats(t->line, i);
 	struct tfp_stat stat;
 	struct tfp_str name = {"", 0};
+	int32_t group = TFP_NO_GROUP;
 	int64_t number;
 	while (tfp_stat_next(&it, &stat)) {
 		switch (tfp_schema_of(schema, &stat)) {
 		case GROUP_ID:
 			if (tfp_stat_int(&stat, &number) && number >= 0 && number < GROUPS_MAX) {
-				t->groups->group[i] = (int32_t)number;
+				group = (int32_t)number;
 				if (t->largest < number)
 					t->largest = (int32_t)number;
 			}
@@ -67,14 +78,15 @@ static bool read_event(struct line_task *t, const struct tfp_schema *schema, siz
 			tfp_stat_text(t->plane, &stat, &name);
 			break;
 		case IS_EAGER:
-			if (tfp_stat_int(&stat, &number))
-				t->groups->eager[i] = number ? TFP_EAGER_YES : TFP_EAGER_NO;
+			if (tfp_stat_int(&stat, &number) &&
+			    !set_eager(t, i, number ? TFP_EAGER_YES : TFP_EAGER_NO))
+				return false;
 			break;
 		default:
 			break;
 		}
 	}
-	return name.size == 0 || add_named(t, i);
+	return tfp_group_writer_add(&t->writer, group) && (name.size == 0 || add_named(t, i));
 }
 
 static void read_line(void *context, size_t index)
@@ -86,13 +98,10 @@ static void read_line(void *context, size_t index)
 	bool ok = tfp_schema_init(&schema, t->plane, stat_names, WANTED, NULL) == TFP_OK;
 	t->largest = TFP_NO_GROUP;
 	if (ok && n && tfp_schema_has(&schema, GROUP_ID)) {
-		t->groups->group = tfp_reallocarray(NULL, n, sizeof(*t->groups->group));
-		t->groups->eager = tfp_calloc(n, 1);
-		ok = t->groups->group && t->groups->eager;
-		for (size_t i = 0; ok && i < n; i++)
-			t->groups->group[i] = TFP_NO_GROUP;
+		ok = tfp_group_writer_init(&t->writer, &t->groups->group, n);
 		for (size_t i = 0; ok && i < n && tfp_goes_on(i); i++)
 			ok = read_event(t, &schema, i);
+		ok = ok && tfp_group_writer_finish(&t->writer);
 	}
 	if (!ok)
 		atomic_store(&all->no_memory, true);
@@ -118,7 +127,7 @@ static struct tfp_str step_name_of(const struct tfp_plane *plane, const struct t
 static void take_names(struct tfp_groups *groups, const struct line_task *t)
 {
 	for (size_t n = t->groups->named_count; n-- > 0;) {
-		int32_t group = t->groups->group[t->groups->named[n]];
+		int32_t group = tfp_group_in(&t->groups->group, t->groups->named[n]);
 		if (group >= 0 && groups->groups[group].name.size == 0)
 			groups->groups[group].name =
 				step_name_of(t->plane, t->line, t->groups->named[n]);
@@ -142,8 +151,10 @@ static enum tfp_status read_groups(const struct tfp_capture *capture, struct tfp
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		const struct tfp_plane *plane = &capture->planes[p];
 		for (size_t l = 0; l < plane->line_count; l++)
-			all.tasks[count++] = (struct line_task){
-				plane, &plane->lines[l], &groups->planes[p][l], TFP_NO_GROUP, 0};
+			all.tasks[count++] = (struct line_task){.plane = plane,
+								.line = &plane->lines[l],
+								.groups = &groups->planes[p][l],
+								.largest = TFP_NO_GROUP};
 	}
 	tfp_pool_for(pool, count, read_line, &all);
 	bool ok = !atomic_load(&all.no_memory);
@@ -172,7 +183,7 @@ void tfp_groups_free(struct tfp_groups *groups)
 		struct tfp_line_groups *lines = groups->planes[p];
 		/* The list of a plane ends with a line of no groups and no names. */
 		for (size_t l = 0; lines && lines[l].named_count != SIZE_MAX; l++) {
-			tfp_free(lines[l].group);
+			tfp_group_column_release(&lines[l].group);
 			tfp_free(lines[l].eager);
 			tfp_free(lines[l].named);
 			tfp_free(lines[l].regions);
@@ -229,7 +240,7 @@ static uint64_t held_bytes(const struct tfp_capture *capture, const struct tfp_g
 			size_t n = capture->planes[p].lines[l].event_count;
 			bytes += sizeof(*g) + g->named_count * sizeof(*g->named) +
 				 g->region_count * sizeof(*g->regions);
-			bytes += (g->group ? n * sizeof(*g->group) : 0) + (g->eager ? n : 0);
+			bytes += tfp_group_column_bytes(&g->group) + (g->eager ? n : 0);
 		}
 	}
 	return bytes;

@@ -12,13 +12,12 @@
 #ifndef TFP_ANALYSIS_GROUPS_H
 #define TFP_ANALYSIS_GROUPS_H
 
+#include "analysis/line_groups.h"
 #include "base/arena.h"
 #include "store/capture.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define TFP_NO_GROUP (-1)
 
 /* What is known of the execution of an event. Only ops and kernels are ever
  * YES or NO. */
@@ -44,8 +43,8 @@ struct tfp_region {
 };
 
 struct tfp_line_groups {
-	int32_t *group; /* by event; NULL when no event of the line has one */
-	uint8_t *eager; /* enum tfp_eager by event; NULL: unknown for all */
+	struct tfp_group_column group; /* by event */
+	uint8_t *eager;                /* enum tfp_eager by event; NULL: unknown for all */
 	/* Events that carry the step's name: the roots of groups that somebody
 	 * marked (stat step_name), ascending. */
 	uint32_t *named;
@@ -72,8 +71,7 @@ enum tfp_status tfp_groups_get(struct tfp_capture *capture, struct tfp_pool *poo
 static inline int32_t tfp_group_of(const struct tfp_groups *groups, size_t plane, size_t line,
 				   size_t event)
 {
-	const int32_t *group = groups->planes[plane][line].group;
-	return group ? group[event] : TFP_NO_GROUP;
+	return tfp_group_in(&groups->planes[plane][line].group, event);
 }
 
 static inline enum tfp_eager tfp_eager_of(const struct tfp_groups *groups, size_t plane,

@@ -221,14 +221,15 @@ static bool read_host(struct reader *r)
 	for (size_t l = 0; l < r->host->line_count; l++) {
 		const struct tfp_line *line = &r->host->lines[l];
 		const struct tfp_line_groups *g = &r->groups->planes[r->host_plane][l];
-		if (!g->group || tfp_line_is_derived(line))
+		if (!g->group.blocks || tfp_line_is_derived(line))
 			continue;
 		for (size_t i = 0, named = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			while (named < g->named_count && g->named[named] < i)
 				named++;
 			bool is_named = named < g->named_count && g->named[named] == i;
-			if (g->group[i] >= 0 &&
-			    !read_event(r, line, i, (uint32_t)g->group[i], wanted, is_named))
+			int32_t group = tfp_group_in(&g->group, i);
+			if (group >= 0 &&
+			    !read_event(r, line, i, (uint32_t)group, wanted, is_named))
 				return false;
 		}
 	}
@@ -274,13 +275,13 @@ static bool read_tpu(struct reader *r, size_t p)
 	const struct tfp_plane *plane = &r->capture->planes[p];
 	for (size_t l = 0; l < plane->line_count; l++) {
 		const struct tfp_line *line = &plane->lines[l];
-		const int32_t *group = r->groups->planes[p][l].group;
-		if (!group || !tfp_str_equal(line->name, "XLA Modules"))
+		const struct tfp_group_column *groups = &r->groups->planes[p][l].group;
+		if (!groups->blocks || !tfp_str_equal(line->name, "XLA Modules"))
 			continue;
 		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
-			if (group[i] >= 0 &&
-			    !add_span(r, tfp_event_span(line, i), (uint32_t)group[i],
-				      TFP_STEP_DEVICE_COMPUTE_32))
+			int32_t group = tfp_group_in(groups, i);
+			if (group >= 0 && !add_span(r, tfp_event_span(line, i), (uint32_t)group,
+						    TFP_STEP_DEVICE_COMPUTE_32))
 				return false;
 		}
 	}

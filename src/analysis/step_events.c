@@ -363,12 +363,12 @@ static void run_host_line(void *context, size_t index)
 	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
 	struct stage_stack stack = {0};
 	bool ok = true, no_memory = false;
-	if (tfp_line_is_derived(line) || !groups->group)
+	if (tfp_line_is_derived(line) || !groups->group.blocks)
 		return;
 	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count && tfp_goes_on(i);
 	     i++) {
 		const struct host_name *name = &h->names[tfp_event_meta_index(line, i)];
-		int32_t group = groups->group[i];
+		int32_t group = tfp_group_in(&groups->group, i);
 		bool root_stage = false;
 		struct host_facts f = {0};
 		int64_t begin, end;
@@ -465,7 +465,7 @@ struct gpu_lines {
 	/* By metadata: the type where no shape decides. */
 	const uint8_t *types;
 	/* By line and event; the groups' own, or with gaps filled. */
-	const int32_t *const *group;
+	const struct tfp_group_column *const *group;
 	bool has_shapes;
 	struct tfp_plane_steps *out;
 	atomic_bool no_memory;
@@ -513,10 +513,10 @@ static void run_gpu_line(void *context, size_t index)
 	struct gpu_lines *g = context;
 	const struct tfp_line *line = &g->plane->lines[index];
 	struct tfp_line_steps *out = &g->out->lines[index];
-	const int32_t *groups = g->group[index];
+	const struct tfp_group_column *groups = g->group[index];
 	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
 	bool ok = true;
-	if (tfp_line_is_derived(line) || !groups)
+	if (tfp_line_is_derived(line) || !groups->blocks)
 		return;
 	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
 		struct tfp_str shape = {"", 0}, details = {"", 0};
@@ -524,7 +524,8 @@ static void run_gpu_line(void *context, size_t index)
 		struct tfp_stat stat;
 		bool correlated = false;
 		int64_t number, begin, end;
-		if (groups[i] < 0)
+		int32_t group = tfp_group_in(groups, i);
+		if (group < 0)
 			continue;
 		int name;
 		while ((name = tfp_schema_next(g->schema, &it, &stat)) >= 0) {
@@ -543,23 +544,22 @@ static void run_gpu_line(void *context, size_t index)
 			type = (uint8_t)tfp_step_type_of_gpu_event(
 				tfp_event_meta(g->plane, line, i)->name, shape);
 		span_of(line, i, &begin, &end);
-		ok = add_span(out, last,
-			      (struct tfp_step_span){begin, end, (uint32_t)groups[i], type});
+		ok = add_span(out, last, (struct tfp_step_span){begin, end, (uint32_t)group, type});
 		if (ok && (type == TFP_STEP_HOST_TO_DEVICE || type == TFP_STEP_DEVICE_TO_HOST ||
 			   type == TFP_STEP_DEVICE_TO_DEVICE))
-			ok = add_copy(out, (uint32_t)groups[i], type, (uint64_t)(end - begin),
-				      details);
+			ok = add_copy(out, (uint32_t)group, type, (uint64_t)(end - begin), details);
 	}
 	if (!ok || !finish_spans(out))
 		atomic_store(&g->no_memory, true);
 }
 
-static bool read_step_line(const struct tfp_line *line, const int32_t *groups,
+static bool read_step_line(const struct tfp_line *line, const struct tfp_group_column *groups,
 			   struct tfp_plane_steps *out)
 {
-	for (size_t i = 0; groups && i < line->event_count; i++) {
-		struct tfp_step_marker marker = {.group = (uint32_t)groups[i]};
-		if (groups[i] < 0)
+	for (size_t i = 0; i < line->event_count; i++) {
+		int32_t group = tfp_group_in(groups, i);
+		struct tfp_step_marker marker = {.group = (uint32_t)group};
+		if (group < 0)
 			continue;
 		span_of(line, i, &marker.begin_ps, &marker.end_ps);
 		if (!add_marker(&out->markers, &out->marker_count, &out->marker_room, marker))
@@ -579,8 +579,8 @@ static bool is_steps_line(const struct tfp_line *line)
  * of consecutive events of one group. */
 struct walk {
 	const struct tfp_plane *plane;
-	size_t *at;       /* next event by line */
-	int32_t **groups; /* by line, made here */
+	size_t *at;                       /* next event by line */
+	struct tfp_group_writer *writers; /* by line; of those that take part */
 };
 
 static bool head_is_before(const struct walk *w, size_t a, size_t b)
@@ -619,7 +619,7 @@ static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
 	if (!heap)
 		return false;
 	for (size_t l = 0; l < w->plane->line_count; l++) {
-		if (w->groups[l])
+		if (w->writers[l].column)
 			heap[n++] = (uint32_t)l;
 	}
 	for (size_t i = n; i-- > 0;)
@@ -632,11 +632,11 @@ static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
 			break;
 		}
 		const struct tfp_line *line = &w->plane->lines[l];
-		int32_t group = groups[l].group ? groups[l].group[i] : TFP_NO_GROUP;
+		int32_t group = tfp_group_in(&groups[l].group, i);
 		if (group < 0)
 			group = current;
-		w->groups[l][i] = group;
-		if (group >= 0) {
+		ok = tfp_group_writer_add(&w->writers[l], group);
+		if (ok && group >= 0) {
 			int64_t begin, end;
 			span_of(line, i, &begin, &end);
 			if (group != current) {
@@ -649,8 +649,10 @@ static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
 			}
 			current = group;
 		}
-		if (w->at[l] == line->event_count)
+		if (ok && w->at[l] == line->event_count) {
+			ok = tfp_group_writer_finish(&w->writers[l]);
 			heap[0] = heap[--n];
+		}
 		sift(w, heap, n, 0);
 	}
 	tfp_free(heap);
@@ -658,28 +660,24 @@ static bool walk_streams(struct walk *w, const struct tfp_line_groups *groups,
 }
 
 static bool fill_groups(const struct tfp_plane *plane, const struct tfp_line_groups *groups,
-			int32_t **filled, struct tfp_plane_steps *out)
+			struct tfp_group_column *filled, struct tfp_plane_steps *out)
 {
-	struct walk w = {.plane = plane, .groups = filled};
+	struct walk w = {.plane = plane};
 	bool any = false;
-	for (size_t l = 0; l < plane->line_count; l++) {
-		const struct tfp_line *line = &plane->lines[l];
-		if (tfp_line_is_derived(line) || line->event_count == 0)
-			continue;
-		any |= groups[l].group != NULL;
-		filled[l] = tfp_reallocarray(NULL, line->event_count, sizeof(**filled));
-		if (!filled[l])
-			return false;
-	}
-	if (!any) {
-		for (size_t l = 0; l < plane->line_count; l++) {
-			tfp_free(filled[l]);
-			filled[l] = NULL;
-		}
+	for (size_t l = 0; l < plane->line_count; l++)
+		any |= !tfp_line_is_derived(&plane->lines[l]) && groups[l].group.blocks;
+	if (!any)
 		return true;
-	}
 	w.at = tfp_calloc(plane->line_count, sizeof(*w.at));
-	bool ok = w.at && walk_streams(&w, groups, out);
+	w.writers = tfp_calloc(plane->line_count, sizeof(*w.writers));
+	bool ok = w.at && w.writers;
+	for (size_t l = 0; ok && l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		if (!tfp_line_is_derived(line) && line->event_count)
+			ok = tfp_group_writer_init(&w.writers[l], &filled[l], line->event_count);
+	}
+	ok = ok && walk_streams(&w, groups, out);
+	tfp_free(w.writers);
 	tfp_free(w.at);
 	return ok;
 }
@@ -717,15 +715,15 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
 		return false;
 	uint8_t *types = gpu_types(plane);
-	int32_t **filled = tfp_calloc(plane->line_count, sizeof(*filled));
-	const int32_t **used = tfp_calloc(plane->line_count, sizeof(*used));
+	struct tfp_group_column *filled = tfp_calloc(plane->line_count, sizeof(*filled));
+	const struct tfp_group_column **used = tfp_calloc(plane->line_count, sizeof(*used));
 	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
 	ok = types && filled && used && out->lines;
 	if (ok && executions)
 		ok = mark_executions(executions, out);
 	for (size_t l = 0; ok && !executions && l < plane->line_count; l++) {
 		if (is_steps_line(&plane->lines[l])) {
-			ok = read_step_line(&plane->lines[l], of_lines[l].group, out);
+			ok = read_step_line(&plane->lines[l], &of_lines[l].group, out);
 			has_steps = true;
 		}
 	}
@@ -733,7 +731,7 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 		ok = fill_groups(plane, of_lines, filled, out);
 	if (ok) {
 		for (size_t l = 0; l < plane->line_count; l++)
-			used[l] = has_steps ? of_lines[l].group : filled[l];
+			used[l] = has_steps ? &of_lines[l].group : &filled[l];
 		struct gpu_lines g = {.plane = plane,
 				      .schema = &schema,
 				      .types = types,
@@ -743,7 +741,7 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 		ok = !atomic_load(&g.no_memory);
 	}
 	for (size_t l = 0; filled && l < plane->line_count; l++)
-		tfp_free(filled[l]);
+		tfp_group_column_release(&filled[l]);
 	tfp_free(filled);
 	tfp_free(used);
 	tfp_free(types);
@@ -853,14 +851,16 @@ static bool tpu_pop(struct tpu_reader *r)
 	return true;
 }
 
-static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, const int32_t *groups)
+static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line,
+			 const struct tfp_group_column *groups)
 {
 	bool ok = true;
-	for (size_t i = 0; ok && groups && i < line->event_count && tfp_goes_on(i); i++) {
+	for (size_t i = 0; ok && groups->blocks && i < line->event_count && tfp_goes_on(i); i++) {
 		struct tpu_open e = {.part = r->parts[tfp_event_meta_index(line, i)]};
-		if (groups[i] < 0)
+		int32_t group = tfp_group_in(groups, i);
+		if (group < 0)
 			continue;
-		e.group = (uint32_t)groups[i];
+		e.group = (uint32_t)group;
 		tpu_span(r, line, i, &e.begin_ps, &e.end_ps);
 		if (r->executions && e.end_ps > r->executions[e.group].end_ps)
 			e.end_ps = r->executions[e.group].end_ps;
@@ -884,21 +884,22 @@ static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line, cons
 }
 
 /* Consecutive markers of one group are one step of a raw capture. */
-static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line, const int32_t *groups,
-			   bool joins)
+static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line,
+			   const struct tfp_group_column *groups, bool joins)
 {
 	int32_t last = TFP_NO_GROUP;
-	for (size_t i = 0; groups && i < line->event_count; i++) {
+	for (size_t i = 0; i < line->event_count; i++) {
+		int32_t group = tfp_group_in(groups, i);
 		int64_t begin, end;
-		if (groups[i] < 0) {
+		if (group < 0) {
 			last = TFP_NO_GROUP;
 			continue;
 		}
-		struct tfp_tpu_step *step = tpu_step(r, (uint32_t)groups[i]);
+		struct tfp_tpu_step *step = tpu_step(r, (uint32_t)group);
 		if (!step)
 			return false;
 		tpu_span(r, line, i, &begin, &end);
-		if (step->has_marker && joins && groups[i] == last) {
+		if (step->has_marker && joins && group == last) {
 			if (step->end_ps < end)
 				step->end_ps = end;
 		} else if (!step->has_marker || end - begin > step->end_ps - step->begin_ps) {
@@ -906,7 +907,7 @@ static bool read_tpu_steps(struct tpu_reader *r, const struct tfp_line *line, co
 			step->end_ps = end;
 			step->has_marker = true;
 		}
-		last = groups[i];
+		last = group;
 	}
 	return true;
 }
@@ -956,7 +957,7 @@ bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_
 		ok = read_tpu_executions(&r, executions->count);
 	for (size_t l = 0; ok && l < r.plane->line_count; l++) {
 		const struct tfp_line *line = &r.plane->lines[l];
-		const int32_t *of_line = groups->planes[out->plane][l].group;
+		const struct tfp_group_column *of_line = &groups->planes[out->plane][l].group;
 		if (!executions && tfp_str_equal(line->name, "Steps"))
 			ok = read_tpu_steps(&r, line, of_line, !groups->from_file);
 		else if (tfp_str_equal(line->name, "XLA Ops"))

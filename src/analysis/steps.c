@@ -652,15 +652,14 @@ static void group_line_by_time(void *context, size_t index)
 {
 	struct by_time *b = context;
 	const struct tfp_line *line = &b->capture->planes[b->plane].lines[index];
-	size_t n = line->event_count;
-	int32_t *group = n ? tfp_reallocarray(NULL, n, sizeof(*group)) : NULL;
-	if (n && !group)
+	struct tfp_group_writer w;
+	bool ok = tfp_group_writer_init(&w, &b->groups->planes[b->plane][index].group,
+					line->event_count);
+	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++)
+		ok = tfp_group_writer_add(&w, tfp_execution_at(b->executions, b->plane,
+							       tfp_event_span(line, i).begin_ps));
+	if (!ok || !tfp_group_writer_finish(&w))
 		atomic_store(&b->no_memory, true);
-	for (size_t i = 0; group && i < n; i++)
-		group[i] = tfp_goes_on(i) ? tfp_execution_at(b->executions, b->plane,
-							     tfp_event_span(line, i).begin_ps)
-					  : TFP_NO_GROUP;
-	b->groups->planes[b->plane][index].group = group;
 }
 
 /* Every event belongs to the step in which it begins. NULL without memory. */

@@ -337,10 +337,10 @@ struct tfp_str tfp_trace_event_name(const struct tfp_trace_track *t, uint32_t ev
 	struct tfp_str name = {"", 0};
 	if (t->reads_step_names)
 		name = step_name_stat(t, event);
-	else if (groups && groups->named_count && groups->group && groups->group[event] >= 0 &&
+	else if (groups && groups->named_count && tfp_group_in(&groups->group, event) >= 0 &&
 		 tfp_event_is_named(t->host->groups, t->track->plane_index, t->track->line_index,
 				    event))
-		name = t->host->groups->groups[groups->group[event]].name;
+		name = t->host->groups->groups[tfp_group_in(&groups->group, event)].name;
 	return name.size ? name
 			 : tfp_trace_meta_name(t, tfp_event_meta_index(t->track->line, event));
 }

@@ -586,6 +586,81 @@ static void test_batches_are_below_requests(void **state)
 	close_built(&g.o);
 }
 
+/* Layers of threads, where everything in one leads to everything in the next: so many ways
+ * up that to follow each would never arrive. The root's number is on the topmost event. */
+static void test_many_ways_lead_up(void **state)
+{
+	enum { LAYERS = 8, EVENTS = 20 };
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	(void)state;
+	for (int l = 0; l < LAYERS; l++) {
+		struct builder_line *line = builder_line(host, l + 1, "thread", 0);
+		for (int i = 0; i < EVENTS; i++) {
+			struct builder_stats *e = builder_event(line, "work", 100 * i, 50);
+			builder_stat_int(e, "_pt", 1);
+			builder_stat_int(e, "_p", l);
+			if (l > 0) {
+				builder_stat_int(e, "_ct", 1);
+				builder_stat_int(e, "_c", l - 1);
+			} else if (i == 0) {
+				builder_stat_int(e, "iter_num", 77);
+			}
+		}
+	}
+	struct builder_stats *root =
+		builder_event(builder_line(host, LAYERS + 1, "last", 0), "Bottom", 3000, 10);
+	builder_stat_int(root, "_r", 1);
+	builder_stat_int(root, "_ct", 1);
+	builder_stat_int(root, "_c", LAYERS - 1);
+	struct grouped g = group_built(b);
+	assert_int_equal(g.groups->group_count, 1);
+	assert_str(g.groups->groups[0].name, "Bottom 77");
+	assert_int_equal(group_of(&g, "Bottom"), 0);
+	assert_int_equal(group_of(&g, "work"), TFP_NO_GROUP);
+	close_built(&g.o);
+}
+
+/* What goes in comes out, whatever fits into blocks and does not; and a column without
+ * groups takes nothing. */
+static void test_columns_of_groups(void **state)
+{
+	enum { MOST = 5 * TFP_GROUPS_A_BLOCK };
+	static const struct {
+		size_t events, lone; /* an event of a group of its own, or MOST */
+		int32_t first, second;
+		size_t blocks, mixed;
+	} cases[] = {
+		{MOST, MOST, 3, 3, 5, 0},
+		{MOST, MOST, 3, 4, 5, 1},
+		{MOST, 0, TFP_NO_GROUP, TFP_NO_GROUP, 5, 1},
+		{MOST - 1, MOST - 2, TFP_NO_GROUP, INT32_MAX, 5, 2},
+		{3 * TFP_GROUPS_A_BLOCK + 1, 3 * TFP_GROUPS_A_BLOCK, 0, 0, 4, 0},
+		{MOST, MOST, TFP_NO_GROUP, TFP_NO_GROUP, 0, 0},
+		{0, MOST, 1, 1, 0, 0},
+	};
+	(void)state;
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct tfp_group_column column = {0};
+		struct tfp_group_writer w;
+		int32_t want[MOST];
+		assert_true(tfp_group_writer_init(&w, &column, cases[c].events));
+		for (size_t i = 0; i < cases[c].events; i++) {
+			want[i] = i == cases[c].lone ? 7
+				  : i < 70           ? cases[c].first
+						     : cases[c].second;
+			assert_true(tfp_group_writer_add(&w, want[i]));
+		}
+		assert_true(tfp_group_writer_finish(&w));
+		for (size_t i = 0; i < cases[c].events; i++)
+			assert_int_equal(tfp_group_in(&column, i), want[i]);
+		assert_int_equal(column.block_count, cases[c].blocks);
+		assert_int_equal(column.mixed_count, cases[c].mixed);
+		assert_true((column.blocks != NULL) == (cases[c].blocks > 0));
+		tfp_group_column_release(&column);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -607,6 +682,8 @@ int main(void)
 		cmocka_unit_test(test_tpu_runtime_queues),
 		cmocka_unit_test(test_threadpool_regions),
 		cmocka_unit_test(test_batches_are_below_requests),
+		cmocka_unit_test(test_many_ways_lead_up),
+		cmocka_unit_test(test_columns_of_groups),
 	};
 	return cmocka_run_group_tests_name("groups", tests, NULL, NULL);
 }
