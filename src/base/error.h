@@ -25,6 +25,7 @@ enum tfp_status {
 	TFP_UNAUTHORIZED,   /* who asks has not shown who it is */
 	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
 	TFP_BUSY,           /* later, perhaps */
+	TFP_CHANGING,       /* a file that somebody is still writing */
 	TFP_TOO_MANY,       /* more of it at a time than is taken on */
 	TFP_CANCELLED,      /* nobody wants it any more */
 	TFP_IO,             /* the operating system said no */

@@ -19,13 +19,15 @@
 #define GZIP_MEMORY 8
 /* For what is refused because there is too much of it now. */
 #define RETRY_AFTER_S 2u
+/* For a file that is still being written. */
+#define COMPLETE_AFTER_S 5u
 
 static const unsigned http_status[TFP_STATUS_COUNT] = {
 	[TFP_OK] = 200,           [TFP_NO_MEMORY] = 503, [TFP_BAD_INPUT] = 422,
 	[TFP_BAD_QUERY] = 400,    [TFP_NOT_FOUND] = 404, [TFP_NOT_APPLICABLE] = 404,
 	[TFP_UNAUTHORIZED] = 401, [TFP_FORBIDDEN] = 403, [TFP_BUSY] = 503,
 	[TFP_TOO_MANY] = 429,     [TFP_CANCELLED] = 503, [TFP_IO] = 500,
-	[TFP_TOO_LARGE] = 413,    [TFP_INTERNAL] = 500,
+	[TFP_TOO_LARGE] = 413,    [TFP_INTERNAL] = 500,  [TFP_CHANGING] = 503,
 };
 
 void tfp_reply_init(struct tfp_reply *reply)
@@ -60,7 +62,11 @@ void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 	reply->content_type = "application/json";
 	reply->etag[0] = reply->download[0] = '\0';
 	reply->fixed = NULL;
-	reply->retry_after_s = err->status == TFP_TOO_MANY ? RETRY_AFTER_S : 0;
+	reply->retry_after_s = 0;
+	if (err->status == TFP_TOO_MANY)
+		reply->retry_after_s = RETRY_AFTER_S;
+	else if (err->status == TFP_CHANGING)
+		reply->retry_after_s = COMPLETE_AFTER_S;
 	tfp_error_json(err, &reply->body);
 	if (!tfp_buf_failed(&reply->body))
 		return;

@@ -144,6 +144,38 @@ class CacheFolder(Faults):
             thread.join()
         self.assertEqual(self.answers(server), right)
 
+    def test_file_that_goes_on_growing(self):
+        right = self.plain()
+        server = self.start()
+        whole = os.path.getsize(self.file(1))
+        stop = threading.Event()
+
+        def write_on():
+            with open(self.file(1), "ab") as f:
+                while not stop.is_set():
+                    os.write(f.fileno(), b"\0")
+                    os.truncate(self.file(1), whole)
+
+        thread = threading.Thread(target=write_on)
+        thread.start()
+        try:
+            def told():
+                answer = server.get("/data", run=RUN, tag="kernel_stats", host="ALL_HOSTS", **other())
+                return answer if answer.status == 503 else None
+
+            answer = self.eventually(told)
+        finally:
+            stop.set()
+            thread.join()
+        error = answer.json()["error"]
+        self.assertEqual(error["code"], "changing")
+        self.assertIn("worker-01.xplane.pb", error["message"])
+        self.assertIn("worker-01.xplane.pb", error["file"])
+        self.assertIn("hosts whose files are complete", error["hint"])
+        self.assertEqual(answer.headers["Retry-After"], "5")
+        # Complete: all is there again.
+        self.assertEqual(self.answers(server), right)
+
     def test_full_disk(self):
         # A limit on the size of files fails writing as a disk does that is full.
         right = self.plain()

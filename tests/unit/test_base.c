@@ -353,8 +353,8 @@ static void test_status_names(void **state)
 	static const char *const names[] = {"ok",           "no_memory", "bad_input",
 					    "bad_query",    "not_found", "not_applicable",
 					    "unauthorized", "forbidden", "busy",
-					    "too_many",     "cancelled", "io",
-					    "too_large",    "internal"};
+					    "changing",     "too_many",  "cancelled",
+					    "io",           "too_large", "internal"};
 	(void)state;
 	assert_int_equal(COUNT(names), TFP_STATUS_COUNT);
 	for (size_t i = 0; i < COUNT(names); i++)
@@ -447,7 +447,8 @@ static void test_log_writes_whole_harmless_lines(void **state)
 	close(ends[1]);
 	ssize_t size = read(ends[0], got, sizeof(got) - 1);
 	close(ends[0]);
-	static const char start[] = "plain 1\nwarning: a\\x1b[2Jb\\x0ac\\x7f\\xff \xc3\xa9\nshown\nnnnn";
+	static const char start[] =
+		"plain 1\nwarning: a\\x1b[2Jb\\x0ac\\x7f\\xff \xc3\xa9\nshown\nnnnn";
 	assert_memory_equal(got, start, sizeof(start) - 1);
 	/* The long one is cut, not split. */
 	assert_true(size < 6000);

@@ -3,6 +3,8 @@
 #include "tools/tool.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static void test_query(void **state)
 {
@@ -120,13 +122,108 @@ static void test_answers(void **state)
 	tfp_buf_release(&out);
 }
 
+/* ---- files that change while an answer is made ---- */
+
+static struct {
+	char folder[64], path[160];
+	int writes; /* times that the file grows while it is looked at */
+	int renders;
+	enum tfp_status status; /* of the tool itself */
+} growing;
+
+static enum tfp_status render_growing(const struct tfp_session *session,
+				      const struct tfp_query *query, struct tfp_answer *answer,
+				      struct tfp_error *err)
+{
+	(void)session;
+	(void)query;
+	growing.renders++;
+	tfp_buf_printf(&answer->json, "%d", growing.renders);
+	if (growing.writes-- > 0) {
+		FILE *f = fopen(growing.path, "a");
+		assert_non_null(f);
+		fputs("more", f);
+		fclose(f);
+	}
+	return growing.status == TFP_OK ? TFP_OK : tfp_fail(err, growing.status, "the tool's own");
+}
+
+static enum tfp_status answer_growing(int writes, enum tfp_status own, struct tfp_error *err)
+{
+	static const struct tfp_tool tool = {
+		.name = "growing", .scope = TFP_HOSTS_ALL, .render = render_growing};
+	const struct tfp_logdir_snapshot *snapshot;
+	const struct tfp_query query = {NULL, 0};
+	struct tfp_capture_cache *cache;
+	struct tfp_logdir *dir;
+	struct tfp_session session;
+	struct tfp_answer answer;
+	growing.writes = writes;
+	growing.renders = 0;
+	growing.status = own;
+	assert_int_equal(tfp_logdir_new(&dir, growing.folder, 0, err), TFP_OK);
+	assert_int_equal(tfp_capture_cache_new(&cache, dir, 1 << 20, NULL, err), TFP_OK);
+	assert_int_equal(tfp_logdir_snapshot(dir, &snapshot, err), TFP_OK);
+	assert_int_equal(
+		tfp_session_init(&session, cache, NULL, NULL, &snapshot->runs[0], NULL, err),
+		TFP_OK);
+	assert_int_equal(session.host_count, 2);
+	tfp_answer_init(&answer);
+	enum tfp_status status = tfp_tool_render(&tool, &session, &query, &answer, err);
+	if (status == TFP_OK) {
+		/* Of the last state alone. */
+		char last[16];
+		snprintf(last, sizeof(last), "%d", growing.renders);
+		assert_string_equal(tfp_buf_text(&answer.json), last);
+	}
+	tfp_answer_release(&answer);
+	tfp_logdir_snapshot_unref(snapshot);
+	tfp_capture_cache_free(cache);
+	tfp_logdir_free(dir);
+	return status;
+}
+
+static void test_files_that_grow(void **state)
+{
+	static const char *const names[] = {"b.xplane.pb", "a.xplane.pb"};
+	struct tfp_error err;
+	(void)state;
+	snprintf(growing.folder, sizeof(growing.folder), "/tmp/tfprof-test-XXXXXX");
+	assert_non_null(mkdtemp(growing.folder));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		snprintf(growing.path, sizeof(growing.path), "%s/%s", growing.folder, names[i]);
+		FILE *f = fopen(growing.path, "w");
+		assert_non_null(f);
+		fclose(f);
+	}
+	assert_int_equal(answer_growing(0, TFP_OK, &err), TFP_OK);
+	assert_int_equal(growing.renders, 1);
+	assert_int_equal(answer_growing(2, TFP_OK, &err), TFP_OK);
+	assert_int_equal(growing.renders, 3);
+	assert_int_equal(answer_growing(3, TFP_OK, &err), TFP_CHANGING);
+	assert_int_equal(growing.renders, 3);
+	assert_non_null(strstr(err.message, "a.xplane.pb"));
+	assert_string_equal(err.file, "a.xplane.pb");
+	assert_non_null(strstr(err.hint, "hosts whose files are complete"));
+	/* A file that is half there is no reason to say that it is no capture. */
+	assert_int_equal(answer_growing(3, TFP_BAD_INPUT, &err), TFP_CHANGING);
+	assert_int_equal(answer_growing(0, TFP_BAD_INPUT, &err), TFP_BAD_INPUT);
+	assert_int_equal(growing.renders, 1);
+	assert_int_equal(answer_growing(3, TFP_CANCELLED, &err), TFP_CANCELLED);
+	assert_int_equal(growing.renders, 1);
+	for (size_t i = 0; i < COUNT(names); i++) {
+		snprintf(growing.path, sizeof(growing.path), "%s/%s", growing.folder, names[i]);
+		unlink(growing.path);
+	}
+	rmdir(growing.folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_query),
-		cmocka_unit_test(test_registry),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_query),           cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_reasons),         cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_files_that_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

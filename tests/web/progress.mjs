@@ -74,6 +74,35 @@ await tap.test('the trace viewer has one too', () => using(`#/trace_viewer?run=$
   await page.waitForSelector('.trace-foot');
 }));
 
+await tap.test('a file that is still being written: the page says so, and opens it when it is complete', async () => {
+  const page = await freshPage(root, { quiet: true });
+  const asked = [];
+  const changing = (host) => ({ status: 503, json: { error: { code: 'changing', message: `file ${host}.xplane.pb of run x is still being written`, hint: 'it will open when that is complete', file: 'x' } } });
+  await page.route('**/data?*', (route) => {
+    asked.push(performance.now());
+    const answer = [changing('h0'), changing('h0'), changing('h1')][asked.length - 1];
+    return answer === undefined ? route.continue() : route.fulfill(answer);
+  });
+  try {
+    await page.goto(`${root}#/kernel_stats?run=${RUN}`);
+    await page.waitForFunction(() => document.querySelector('.loader .state')?.textContent.includes('h0.xplane.pb of run x is still being written'));
+    assert(await page.isVisible('text=looks again every 5 seconds'), 'it does not say that it looks again');
+    await page.evaluate(() => { document.querySelector('.loader .state').dataset.first = 'yes'; });
+    await axe(page, 'while a file is written');
+    while (asked.length < 2) await page.waitForTimeout(50);
+    assert(asked[1] - asked[0] > 4000, `asked again after ${asked[1] - asked[0]} ms`);
+    await page.waitForFunction(() => document.querySelector('.loader[aria-busy=true]') === null);
+    equal(await page.evaluate(() => document.querySelector('.loader .state').dataset.first), 'yes', 'the same words were written anew');
+    await page.click('text=Look now');
+    await page.waitForFunction(() => document.querySelector('.loader .state')?.textContent.includes('h1.xplane.pb'));
+    // And then by itself.
+    await page.waitForFunction(() => document.querySelector('.loader .slot')?.textContent.includes('still being written') === false && document.querySelector('.loader[aria-busy=true]') === null);
+    equal(asked.length, 4);
+  } finally {
+    await page.context().close();
+  }
+});
+
 await tap.test('a narrow page in the dark', () => using(`#/kernel_stats?run=${RUN}`, '**/data?*', async (page) => {
   page.told.now = progress({ bytes_done: 1048576, bytes_total: 80 * 1048576, events: 1234567, hosts_done: 3, hosts_total: 256 });
   await shows(page, 'host 4 of 256');

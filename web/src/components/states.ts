@@ -92,6 +92,18 @@ export function nothingMatches(what: string, clear: () => void): HTMLElement {
 }
 
 const PATIENCE_MS = 30_000;
+/** How often a file that is still being written is looked at again. */
+const COMPLETE_MS = 5_000;
+
+/** A file of the run is not complete: no failure, and nothing that the user has to do. */
+function unfinishedState(error: ApiError, now: () => void): HTMLElement {
+  return h('div', { class: 'state', role: 'status' },
+    h('h2', {}, 'Still being written'),
+    h('p', {}, sentence(error.message)),
+    error.hint !== null && h('p', { class: 'soft' }, sentence(error.hint)),
+    h('p', { class: 'soft' }, `This page looks again every ${COMPLETE_MS / 1000} seconds.`),
+    h('p', { class: 'acts' }, button('Look now', now)));
+}
 
 /**
  * A place for something that is loaded. The old content stays, dimmed by a thin bar, until the new is here;
@@ -106,18 +118,25 @@ export class Loader {
   private controller: AbortController | null = null;
   private timer: number | undefined;
   private shown = false;
+  /** What is said of files that are not complete; '' when nothing is. */
+  private unfinished = '';
 
   constructor() {
     this.element.append(this.bar, this.progress.element, this.slow, this.slot);
   }
 
   load<T>(fetcher: (signal: AbortSignal) => Promise<T>, render: (value: T) => Node, waiting: () => Node): void {
+    this.unfinished = '';
+    this.attempt(fetcher, render, waiting);
+  }
+
+  private attempt<T>(fetcher: (signal: AbortSignal) => Promise<T>, render: (value: T) => Node, waiting: () => Node): void {
     this.cancel();
     const controller = new AbortController();
     this.controller = controller;
     const again = (): void => this.load(fetcher, render, waiting);
     this.element.setAttribute('aria-busy', 'true');
-    if (this.shown) this.bar.hidden = false;
+    if (this.shown || this.unfinished !== '') this.bar.hidden = false;
     else fill(this.slot, waiting());
     this.progress.start(controller.signal);
     this.timer = window.setTimeout(() => {
@@ -131,12 +150,22 @@ export class Loader {
         if (controller.signal.aborted) return;
         this.settle();
         this.shown = true;
+        this.unfinished = '';
         fill(this.slot, render(value));
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
         this.settle();
         this.shown = false;
+        if (error instanceof ApiError && error.code === 'changing') {
+          // The words stay as they are while they are true: nothing flickers, nothing is read out again.
+          const words = `${error.message}\n${error.hint ?? ''}`;
+          if (words !== this.unfinished) fill(this.slot, unfinishedState(error, again));
+          this.unfinished = words;
+          this.timer = window.setTimeout(() => this.attempt(fetcher, render, waiting), COMPLETE_MS);
+          return;
+        }
+        this.unfinished = '';
         fill(this.slot, errorState(error, again));
       },
     );

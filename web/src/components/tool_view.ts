@@ -123,7 +123,7 @@ export class ToolView<D> {
       if (captures.length > 0) {
         const events = captures.reduce((sum, capture) => sum + capture.events, 0);
         const longest = Math.max(...captures.map((capture) => capture.duration_ms));
-        parts.push(plural(events, 'event'), `${joined(duration(longest * 1000))} captured`,
+        parts.push(`${plural(events, 'event')} recorded`, `${joined(duration(longest * 1000))} captured`,
           joined(bytes(captures.reduce((sum, capture) => sum + capture.bytes, 0))));
       }
       this.facts.textContent = parts.join(' · ');

@@ -223,7 +223,7 @@ class TraceViewerPage implements Page {
   }
 
   private showFacts(trace: TraceInfo): void {
-    if (this.timeline !== null) fill(this.timeline.facts, h('b', {}, timeText(trace.duration_ps)), h('small', {}, plural(trace.events, 'event')));
+    if (this.timeline !== null) fill(this.timeline.facts, h('b', {}, timeText(trace.duration_ps)), h('small', { title: 'Of all tracks, with steps and lines that follow from what was recorded; how many are in sight stands below' }, `${plural(trace.events, 'event')} in all`));
   }
 
   /** Steps and derived lines of a capture that holds neither take the server much longer than its events. */
