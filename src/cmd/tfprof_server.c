@@ -34,6 +34,7 @@
 #define STOP_SECONDS    5
 #define FILES_WANTED    16384
 #define MAX_CONNECTIONS 100000
+#define MAX_MINUTES     10000000 /* as nanoseconds they fit 64 bits */
 #define MAX_SECONDS     86400
 #define IDLE_MINUTES    10
 /* Larger blocks are the system's again as soon as they are freed. */
@@ -257,8 +258,10 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->limits.answer_ms = (unsigned)n * 1000;
 			break;
 		case OPTION_IDLE_MINUTES:
-			if (!read_number(optarg, UINT32_MAX, &o->idle_minutes))
-				return bad_usage("--idle-minutes takes a number, not '%s'", optarg);
+			if (!read_number(optarg, MAX_MINUTES, &o->idle_minutes))
+				return bad_usage("--idle-minutes takes a number up to 10000000, "
+						 "not '%s'",
+						 optarg);
 			break;
 		case OPTION_MEMORY_LIMIT:
 			if (!tfp_read_size(optarg, &o->memory_limit))

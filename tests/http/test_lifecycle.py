@@ -119,6 +119,7 @@ class Usage(Case):
                      ("--port", "65536", "."), ("--port", "x", "."), ("--port", "-1", "."),
                      ("--port",), ("--memory-limit", "0", "."), ("--memory-limit", "1X", "."),
                      ("--memory-limit", "99999999999999T", "."), ("--threads", "many", "."),
+                     ("--idle-minutes", "-1", "."), ("--idle-minutes", "10000001", "."),
                      ("--cache-limit", "0", "."), ("--cache-limit", "much", "."),
                      ("--url-prefix", "nope", "."), ("--url-prefix", "/a b", ".")):
             with self.subTest(args=args):
