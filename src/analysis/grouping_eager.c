@@ -58,9 +58,9 @@ static bool says_eager(const struct tfp_raw_line *l, size_t event, bool consumes
 /* What is above the producer of an event, known already where its line was marked. */
 static uint8_t above_producer(const struct tfp_raw *raw, struct tfp_raw_ref producer)
 {
-	const uint8_t *above = raw->lines[producer.line].above;
-	return above && raw->lines[producer.line].is_marked ? above[producer.event]
-							    : eager_above(raw, producer);
+	const struct tfp_raw_line *l = &raw->lines[producer.line];
+	/* In this order: another thread may be at work on a line that is not marked yet. */
+	return l->is_marked && l->above ? l->above[producer.event] : eager_above(raw, producer);
 }
 
 /* Down the line everything has what its parent has, unless it is a consumer: then its
