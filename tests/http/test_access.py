@@ -486,6 +486,44 @@ class Tls(AccessCase):
                 data = b""
         self.assertNotIn(b"200 OK", data)
 
+    def test_handshakes_that_are_never_finished(self):
+        cert, key = self.certificate()
+        server = self.serve("--tls-cert", cert, "--tls-key", key, "--request-timeout", "8",
+                            self.folder)
+        context = self.context(cert)
+        # Nothing; the head of a record that never comes; half a ClientHello.
+        begins = (b"", b"\x16\x03\x01\x02\x00", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(60))
+        waiting = []
+        for i in range(200):
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            self.addCleanup(s.close)
+            if begins[i % len(begins)]:
+                s.sendall(begins[i % len(begins)])
+            s.setblocking(False)
+            waiting.append(s)
+        served = 0
+
+        def stays(s):
+            try:
+                return s.recv(1000) != b""
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+
+        def all_gone():
+            nonlocal waiting, served
+            self.assertEqual(self.ask(server, context).status, 200)
+            served += 1
+            waiting = [s for s in waiting if stays(s)]
+            return not waiting
+
+        self.eventually(all_gone, "clients without a handshake stay connected")
+        metrics = self.ask(server, context, "/metrics").body.decode()
+        closed = [line for line in metrics.splitlines() if 'reason="slow_head"' in line]
+        self.assertGreaterEqual(int(closed[0].split()[-1]), 190)
+        self.assertGreater(served, 1)
+
     def test_versions_and_ciphers(self):
         cert, key = self.certificate(kind=("rsa:2048",))
         server = self.serve("--tls-cert", cert, "--tls-key", key, self.folder)

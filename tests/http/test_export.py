@@ -10,6 +10,7 @@ import sys
 
 import perfetto
 import support
+from test_limits import closed_count
 from support import Case, Server, SharedServerCase, captures, put, run_cli
 
 sys.path.append(os.path.join(support.SOURCE, "tests", "golden"))
@@ -235,6 +236,15 @@ class Sending(Case):
             self.eventually(lambda: self.get(EXPORT + "?run=big&tracks=0.0").status == 200)
             self.begin().close()
         self.eventually(lambda: self.get(EXPORT + "?run=big&tracks=0.0").status == 200)
+
+    def test_a_client_that_takes_nothing_is_cut_off(self):
+        self.server = self.serve("--answer-timeout", "1", self.folder)
+        self.begin()
+        self.eventually(lambda: closed_count(self.server, "slow_reader") >= 1,
+                        "a client that takes nothing stays")
+        # And what was made for it ends.
+        self.eventually(lambda: b"\ntfprof_downloads 0\n" in self.get("/metrics").body,
+                        "the download goes on")
 
     def test_the_server_stops_while_somebody_does_not_read(self):
         self.begin()

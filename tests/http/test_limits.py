@@ -249,6 +249,24 @@ class Limits(LimitsCase):
         self.assertEqual(server.raw(head + b"X: 1\r\n" * 20000 + b"\r\n"), 431)
         self.assertEqual(server.get("/version").status, 200)
 
+    def test_what_the_library_refuses_repeats_nothing(self):
+        # These answers are libmicrohttpd's own and have none of our headers.
+        server = self.serve()
+        evil, host = b"<script>evil</script>", b"Host: localhost\r\n"
+        for request in (b"GET /" + evil * 2000 + b" HTTP/1.1\r\n" + host + b"\r\n",
+                        b"GET / HTTP/1.1\r\n" + host + b"X: " + evil * 2000 + b"\r\n\r\n",
+                        b"GET / HTTP/1.1\r\n" + host + evil + b"\r\n\r\n",
+                        b"GET /" + evil + b" EVIL\r\n\r\n",
+                        b"POST /runs HTTP/1.1\r\n" + host + b"Content-Length: " + evil + b"\r\n\r\n"):
+            with socket.create_connection((server.host, server.port), timeout=20) as s:
+                answer = b""
+                with contextlib.suppress(OSError):  # it closes with bytes unread
+                    s.sendall(request)
+                    while piece := s.recv(65536):
+                        answer += piece
+            self.assertNotIn(b"evil", answer.lower())
+            self.assertNotIn(b" 200 ", answer[:20])
+
     def test_wrong_numbers(self):
         for arguments in (["--max-connections", "0"], ["--max-connections", "x"],
                           ["--max-connections-per-client", "-1"], ["--request-timeout", "0"],
