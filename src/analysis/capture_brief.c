@@ -13,13 +13,13 @@ struct tfp_plane_span tfp_plane_span(const struct tfp_plane *plane)
 		int64_t from = tfp_event_start_ps(line, 0), length = 0, to;
 		for (size_t j = 0; j < line->event_count; j++) {
 			int64_t end;
-			if (__builtin_add_overflow(line->start_ps[j],
+			if (__builtin_add_overflow(tfp_event_offset_ps(line, j),
 						   tfp_event_duration_ps(line, j), &end))
 				end = INT64_MAX;
 			if (j == 0 || end > length)
 				length = end;
 		}
-		if (__builtin_sub_overflow(length, line->start_ps[0], &length) ||
+		if (__builtin_sub_overflow(length, tfp_event_offset_ps(line, 0), &length) ||
 		    __builtin_add_overflow(from, length, &to))
 			to = INT64_MAX;
 		if (!span.any || from < span.from_ps)

@@ -69,7 +69,7 @@ void tfp_gpu_event_read(const struct tfp_gpu_reader *reader, const struct tfp_li
 	int64_t number;
 	*event = (struct tfp_gpu_event){
 		.name = tfp_event_meta(reader->plane, line, i)->name,
-		.start_ps = line->start_ps[i],
+		.start_ps = tfp_event_offset_ps(line, i),
 		.duration_ps = tfp_event_duration_ps(line, i),
 		.op_fullname = none,
 		.hlo_op = none,

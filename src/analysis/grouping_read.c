@@ -198,11 +198,11 @@ struct open {
 /* Nesting: the innermost event before that includes it, ends included. */
 static bool nest(struct tfp_raw_line *l, size_t i, int64_t end_ps, struct tfp_raw_list *open)
 {
-	const int64_t *start = l->line->start_ps;
+	const int64_t start_ps = tfp_event_offset_ps(l->line, i);
 	const struct open *top = NULL;
 	while (open->count > 0) {
 		top = (const struct open *)open->items + open->count - 1;
-		if (end_ps <= top->end_ps && start[i] >= start[top->event])
+		if (end_ps <= top->end_ps && start_ps >= tfp_event_offset_ps(l->line, top->event))
 			break;
 		open->count--;
 	}
@@ -237,10 +237,10 @@ static bool find_regions(struct tfp_raw_line *l)
 			/* One that is not stopped is taken back. */
 			g->region_count -= is_open;
 			g->regions[g->region_count++] =
-				(struct tfp_region){(uint32_t)i, l->line->start_ps[i]};
+				(struct tfp_region){(uint32_t)i, tfp_event_offset_ps(l->line, i)};
 			is_open = true;
 		} else if (type == TFP_EVENT_STOP_REGION && g->region_count) {
-			g->regions[g->region_count - 1].end_ps = l->line->start_ps[i];
+			g->regions[g->region_count - 1].end_ps = tfp_event_offset_ps(l->line, i);
 			is_open = false;
 		}
 	}
@@ -260,7 +260,8 @@ static bool read_thread(struct tfp_raw_line *l)
 			break;
 		}
 		enum tfp_runtime_event type = type_at(l, i);
-		int64_t end_ps = l->line->start_ps[i] + tfp_event_duration_ps(l->line, i);
+		int64_t end_ps =
+			tfp_event_offset_ps(l->line, i) + tfp_event_duration_ps(l->line, i);
 		struct tfp_raw_facts f;
 		tfp_grouping_facts(l, i, &f);
 		preprocess(l, type, &f);

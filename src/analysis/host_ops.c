@@ -190,8 +190,9 @@ static bool run_ops(struct line_ops *l)
 		if (by_name && l->ops[tfp_event_meta_index(l->line, i)].category == TFP_OP_UNKNOWN)
 			continue;
 		if (op_of_event(l, i, &all[n])) {
-			all[n].begin_ps = l->line->start_ps[i];
-			all[n].end_ps = l->line->start_ps[i] + tfp_event_duration_ps(l->line, i);
+			all[n].begin_ps = tfp_event_offset_ps(l->line, i);
+			all[n].end_ps =
+				tfp_event_offset_ps(l->line, i) + tfp_event_duration_ps(l->line, i);
 			n++;
 		}
 	}

@@ -324,7 +324,7 @@ static bool read_piece_event(struct tfp_memory_reader *r, struct tfp_memory_piec
 		if (group != TFP_NO_GROUP)
 			e.step = group;
 	}
-	c->time[place] = line->start_ps[i];
+	c->time[place] = tfp_event_offset_ps(line, i);
 	c->used[place] = tfp_memory_add(e.state.stack_bytes, e.state.heap_bytes);
 	c->allocation[place] = e.allocation;
 	c->requested[place] = e.requested;

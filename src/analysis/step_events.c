@@ -382,7 +382,8 @@ static void run_host_line(void *context, size_t index)
 		span_of(line, i, &begin, &end);
 		/* The work of a pool's thread for this group, from here on. */
 		if (region < groups->region_count && groups->regions[region].event == i)
-			end = begin + (groups->regions[region].end_ps - line->start_ps[i]);
+			end = begin +
+			      (groups->regions[region].end_ps - tfp_event_offset_ps(line, i));
 		if (h->has_stages || (h->reads_stats && name->kind == HOST_EVENT &&
 				      name->type != name->type_if_correlated))
 			read_host_stats(h, line, i, &f);

@@ -38,7 +38,7 @@ static struct tfp_stretch one_event(const struct tfp_timeline_track *t, const st
 {
 	uint32_t event = tfp_lane_event(t, lane, place);
 	return (struct tfp_stretch){
-		.start_ps = t->line->start_ps[event] + w->shift_ps,
+		.start_ps = tfp_event_offset_ps(t->line, event) + w->shift_ps,
 		.duration_ps = tfp_event_duration_ps(t->line, event),
 		.busy_ps = tfp_event_duration_ps(t->line, event),
 		.count = 1,

@@ -83,7 +83,7 @@ static inline uint32_t tfp_lane_event(const struct tfp_timeline_track *t, uint32
 static inline int64_t tfp_lane_start_ps(const struct tfp_timeline_track *t, uint32_t lane,
 					uint32_t place)
 {
-	return t->line->start_ps[tfp_lane_event(t, lane, place)];
+	return tfp_event_offset_ps(t->line, tfp_lane_event(t, lane, place));
 }
 
 /* First place whose event begins at start_ps or later; the lane's count where there is none. */

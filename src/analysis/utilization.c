@@ -113,8 +113,8 @@ static bool read_enqueues(struct tfp_utilization *u, const struct tfp_plane *hos
 				continue;
 			if (last != SIZE_MAX) {
 				u->enqueue_ps += (uint64_t)tfp_event_duration_ps(line, last);
-				u->enqueue_window_ps +=
-					(uint64_t)(line->start_ps[i] - line->start_ps[last]);
+				u->enqueue_window_ps += (uint64_t)(tfp_event_offset_ps(line, i) -
+								   tfp_event_offset_ps(line, last));
 			}
 			last = i;
 		}

@@ -94,14 +94,20 @@ struct tfp_id_map {
  * valid index: an empty name. */
 #define TFP_META_UNKNOWN 0u
 
-/* A duration of more than 1.09 s. A thread's time holds few of them. */
-struct tfp_long_duration {
+/* A duration of more than 1.09 s, or a start that is minutes from those beside it. A
+ * thread's life holds few of them. */
+struct tfp_long_time {
 	int64_t ps;
 	size_t event;
 };
 
 /* Durations have 40 bits. With these upper 8 one is in the list of long ones. */
 #define TFP_LONG_DURATION UINT8_MAX
+
+/* Starts have 48 bits, from a moment before those of a block of events on. With these upper
+ * 16 one is in a list, too. */
+#define TFP_LONG_START     UINT16_MAX
+#define TFP_EVENTS_A_BLOCK 32u
 
 /* Where the messages of a line's events lie in the line's message: capture_columns.c. */
 struct tfp_places;
@@ -115,11 +121,15 @@ struct tfp_line {
 	/* The events, ascending by start, then descending by duration, otherwise
 	 * in the file's order. */
 	size_t event_count;
-	const int64_t *start_ps; /* from timestamp_ns * 1000 on; see tfp_event_start_ps */
 	/* As narrow as they can be; read by the functions below, not directly. */
+	const int64_t *start_blocks_ps;          /* of each block, before all of its starts */
+	const uint32_t *start_low_ps;            /* from there on */
+	const uint16_t *start_high;              /* the next 16 bits, or TFP_LONG_START */
+	const struct tfp_long_time *long_starts; /* as they are, ascending by event */
+	size_t long_start_count;
 	const uint32_t *duration_low_ps;
-	const uint8_t *duration_high;                   /* the next 8 bits, or TFP_LONG_DURATION */
-	const struct tfp_long_duration *long_durations; /* ascending by event */
+	const uint8_t *duration_high;               /* the next 8 bits, or TFP_LONG_DURATION */
+	const struct tfp_long_time *long_durations; /* ascending by event */
 	size_t long_count;
 	const uint16_t *narrow_metas; /* where the plane has few of them, otherwise */
 	const uint32_t *wide_metas;
@@ -224,8 +234,20 @@ static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 /* First plane of that name (exact), or NULL. */
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
 
-/* The general case of tfp_event_duration_ps. */
+/* The general cases of the two below. */
+int64_t tfp_event_long_offset_ps(const struct tfp_line *line, size_t i);
 int64_t tfp_event_long_duration_ps(const struct tfp_line *line, size_t i);
+
+/* Picoseconds from the line's origin, timestamp_ns * 1000, to the event's start; see
+ * tfp_event_start_ps. */
+static inline int64_t tfp_event_offset_ps(const struct tfp_line *line, size_t i)
+{
+	uint16_t high = line->start_high[i];
+	if (high == TFP_LONG_START)
+		return tfp_event_long_offset_ps(line, i);
+	return line->start_blocks_ps[i / TFP_EVENTS_A_BLOCK] +
+	       ((int64_t)high << 32 | line->start_low_ps[i]);
+}
 
 static inline int64_t tfp_event_duration_ps(const struct tfp_line *line, size_t i)
 {
@@ -253,7 +275,7 @@ static inline int64_t tfp_event_start_ps(const struct tfp_line *line, size_t i)
 {
 	int64_t origin, start;
 	if (__builtin_mul_overflow(line->timestamp_ns, 1000, &origin) ||
-	    __builtin_add_overflow(origin, line->start_ps[i], &start))
+	    __builtin_add_overflow(origin, tfp_event_offset_ps(line, i), &start))
 		return line->timestamp_ns < 0 ? INT64_MIN : INT64_MAX;
 	return start;
 }

@@ -8,7 +8,7 @@
 /* Events of a block lie close to each other in the file nearly always: 2 bytes each and the
  * block's lowest place. Where they do not, the place itself. */
 struct tfp_places {
-	uint16_t *near; /* from blocks[i / TFP_PLACES_A_BLOCK] */
+	uint16_t *near; /* from blocks[i / TFP_EVENTS_A_BLOCK] */
 	uint64_t *blocks;
 	uint32_t *far;  /* lines below 4 GiB */
 	uint64_t *wide; /* others */
@@ -17,7 +17,7 @@ struct tfp_places {
 
 static size_t blocks_of(size_t count)
 {
-	return (count + TFP_PLACES_A_BLOCK - 1) / TFP_PLACES_A_BLOCK;
+	return (count + TFP_EVENTS_A_BLOCK - 1) / TFP_EVENTS_A_BLOCK;
 }
 
 static struct tfp_places *new_places(size_t count, bool near, uint64_t span)
@@ -45,7 +45,7 @@ static struct tfp_places *new_places(size_t count, bool near, uint64_t span)
 static inline uint64_t place(const struct tfp_places *p, size_t i)
 {
 	if (p->near)
-		return p->blocks[i / TFP_PLACES_A_BLOCK] + p->near[i];
+		return p->blocks[i / TFP_EVENTS_A_BLOCK] + p->near[i];
 	return p->far ? p->far[i] : p->wide[i];
 }
 
@@ -58,8 +58,8 @@ bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at)
 {
 	struct tfp_places *p = col->places;
 	if (p->near) {
-		uint64_t *block = &p->blocks[i / TFP_PLACES_A_BLOCK];
-		if (i % TFP_PLACES_A_BLOCK == 0)
+		uint64_t *block = &p->blocks[i / TFP_EVENTS_A_BLOCK];
+		if (i % TFP_EVENTS_A_BLOCK == 0)
 			*block = at;
 		if (at - *block > TFP_PLACES_NEAR)
 			return false;
@@ -72,10 +72,11 @@ bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at)
 	return true;
 }
 
-static size_t width(bool narrow_metas)
+static size_t block_bytes(size_t count, bool narrow_metas)
 {
-	return sizeof(int64_t) + sizeof(uint32_t) + sizeof(uint8_t) +
-	       (narrow_metas ? sizeof(uint16_t) : sizeof(uint32_t));
+	return blocks_of(count) * sizeof(int64_t) +
+	       count * (2 * sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t) +
+			(narrow_metas ? sizeof(uint16_t) : sizeof(uint32_t)));
 }
 
 bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool near, uint64_t span)
@@ -85,20 +86,27 @@ bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool 
 	if (count == 0)
 		return true;
 	/* count is below 2^32, so that no product overflows */
-	col->block = tfp_malloc(count * width(narrow));
+	col->block = tfp_malloc(block_bytes(count, narrow));
 	col->places = col->block ? new_places(count, near, span) : NULL;
 	if (!col->places) {
 		tfp_columns_release(col);
 		return false;
 	}
-	col->start_ps = col->block;
-	col->duration_low_ps = (uint32_t *)(col->start_ps + count);
-	if (narrow)
-		col->narrow_metas = (uint16_t *)(col->duration_low_ps + count);
-	else
-		col->wide_metas = col->duration_low_ps + count;
-	col->duration_high = narrow ? (uint8_t *)(col->narrow_metas + count)
-				    : (uint8_t *)(col->wide_metas + count);
+	col->start_blocks_ps = col->block;
+	col->start_low_ps = (uint32_t *)(col->start_blocks_ps + blocks_of(count));
+	col->duration_low_ps = col->start_low_ps + count;
+	uint32_t *next = col->duration_low_ps + count;
+	if (!narrow) {
+		col->wide_metas = next;
+		next += count;
+	}
+	col->start_high = (uint16_t *)next;
+	uint16_t *rest = col->start_high + count;
+	if (narrow) {
+		col->narrow_metas = rest;
+		rest += count;
+	}
+	col->duration_high = (uint8_t *)rest;
 	return true;
 }
 
@@ -106,6 +114,7 @@ void tfp_columns_release(struct tfp_columns *col)
 {
 	tfp_free(col->block);
 	tfp_free(col->places);
+	tfp_free(col->long_starts);
 	tfp_free(col->long_durations);
 	*col = (struct tfp_columns){0};
 }
@@ -114,14 +123,18 @@ uint64_t tfp_columns_bytes(const struct tfp_columns *col, size_t count)
 {
 	if (!col->block)
 		return 0;
-	return count * width(col->narrow_metas) + col->places->bytes +
-	       col->long_count * sizeof(*col->long_durations);
+	return block_bytes(count, col->narrow_metas) + col->places->bytes +
+	       (col->long_start_count + col->long_count) * sizeof(struct tfp_long_time);
 }
 
 void tfp_columns_show(const struct tfp_columns *col, size_t count, struct tfp_line *line)
 {
 	line->event_count = count;
-	line->start_ps = col->start_ps;
+	line->start_blocks_ps = col->start_blocks_ps;
+	line->start_low_ps = col->start_low_ps;
+	line->start_high = col->start_high;
+	line->long_starts = col->long_starts;
+	line->long_start_count = col->long_start_count;
 	line->duration_low_ps = col->duration_low_ps;
 	line->duration_high = col->duration_high;
 	line->long_durations = col->long_durations;
@@ -131,9 +144,9 @@ void tfp_columns_show(const struct tfp_columns *col, size_t count, struct tfp_li
 	line->places = col->places;
 }
 
-/* ---- long durations ---- */
+/* ---- long times ---- */
 
-bool tfp_long_durations_add(struct tfp_long_durations *list, size_t event, int64_t ps)
+bool tfp_long_times_add(struct tfp_long_times *list, size_t event, int64_t ps)
 {
 	if (list->count == list->room) {
 		size_t room = list->room ? list->room * 2 : 16;
@@ -143,21 +156,31 @@ bool tfp_long_durations_add(struct tfp_long_durations *list, size_t event, int64
 		list->list = larger;
 		list->room = room;
 	}
-	list->list[list->count++] = (struct tfp_long_duration){ps, event};
+	list->list[list->count++] = (struct tfp_long_time){ps, event};
 	return true;
 }
 
-int64_t tfp_event_long_duration_ps(const struct tfp_line *line, size_t i)
+static int64_t find_long(const struct tfp_long_time *list, size_t count, size_t event)
 {
-	size_t low = 0, high = line->long_count;
+	size_t low = 0, high = count;
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
-		if (line->long_durations[middle].event <= i)
+		if (list[middle].event <= event)
 			low = middle;
 		else
 			high = middle;
 	}
-	return line->long_durations[low].ps;
+	return list[low].ps;
+}
+
+int64_t tfp_event_long_offset_ps(const struct tfp_line *line, size_t i)
+{
+	return find_long(line->long_starts, line->long_start_count, i);
+}
+
+int64_t tfp_event_long_duration_ps(const struct tfp_line *line, size_t i)
+{
+	return find_long(line->long_durations, line->long_count, i);
 }
 
 /* ---- order ---- */
@@ -172,7 +195,9 @@ struct stretch {
 	struct tfp_columns *col;
 	const struct tfp_line *line;
 	size_t first, count;
-	size_t long_at; /* the first of its long durations */
+	size_t long_at;               /* the first of its long durations */
+	size_t long_start_at;         /* and starts */
+	struct tfp_long_times starts; /* of this stretch and those before, in their new order */
 };
 
 struct key {
@@ -181,7 +206,7 @@ struct key {
 
 static struct key key_of(const struct tfp_line *line, size_t i)
 {
-	return (struct key){line->start_ps[i], tfp_event_duration_ps(line, i)};
+	return (struct key){tfp_event_offset_ps(line, i), tfp_event_duration_ps(line, i)};
 }
 
 static bool key_before(struct key a, struct key b)
@@ -200,13 +225,13 @@ static bool before(const void *context, uint32_t a, uint32_t b)
 static bool sort_long_durations(struct stretch *s, const uint32_t *order)
 {
 	struct tfp_columns *col = s->col;
-	struct tfp_long_durations sorted = {0};
+	struct tfp_long_times sorted = {0};
 	bool ok = true;
 	for (size_t i = 0; ok && i < s->count; i++) {
 		size_t from = s->first + order[i];
 		if (col->duration_high[from] == TFP_LONG_DURATION)
-			ok = tfp_long_durations_add(&sorted, s->first + i,
-						    tfp_event_long_duration_ps(s->line, from));
+			ok = tfp_long_times_add(&sorted, s->first + i,
+						tfp_event_long_duration_ps(s->line, from));
 	}
 	if (ok && sorted.count)
 		memcpy(col->long_durations + s->long_at, sorted.list,
@@ -250,8 +275,8 @@ static bool sort_places(struct stretch *s, const uint32_t *order, uint64_t *spar
 	bool near = s->col->places->near != NULL;
 	for (size_t i = 0; i < s->count; i++)
 		spare[i] = place(s->col->places, s->first + order[i]);
-	for (size_t i = 0; near && i < s->count; i += TFP_PLACES_A_BLOCK) {
-		size_t n = s->count - i < TFP_PLACES_A_BLOCK ? s->count - i : TFP_PLACES_A_BLOCK;
+	for (size_t i = 0; near && i < s->count; i += TFP_EVENTS_A_BLOCK) {
+		size_t n = s->count - i < TFP_EVENTS_A_BLOCK ? s->count - i : TFP_EVENTS_A_BLOCK;
 		if (!all_near(spare + i, n) && !make_far(s->col, total, s->line->message.size))
 			return false;
 		near = s->col->places->near != NULL;
@@ -259,17 +284,27 @@ static bool sort_places(struct stretch *s, const uint32_t *order, uint64_t *spar
 	struct tfp_places *p = s->col->places;
 	for (size_t i = 0; i < s->count; i++) {
 		size_t at = s->first + i;
-		uint64_t *block = near ? &p->blocks[at / TFP_PLACES_A_BLOCK] : NULL;
-		if (near && i % TFP_PLACES_A_BLOCK == 0)
-			*block = lowest(spare + i, s->count - i < TFP_PLACES_A_BLOCK
+		uint64_t *block = near ? &p->blocks[at / TFP_EVENTS_A_BLOCK] : NULL;
+		if (near && i % TFP_EVENTS_A_BLOCK == 0)
+			*block = lowest(spare + i, s->count - i < TFP_EVENTS_A_BLOCK
 							   ? s->count - i
-							   : TFP_PLACES_A_BLOCK);
+							   : TFP_EVENTS_A_BLOCK);
 		if (near)
 			p->near[at] = (uint16_t)(spare[i] - *block);
 		else
 			tfp_columns_put_place(s->col, at, spare[i]);
 	}
 	return true;
+}
+
+static bool sort_starts(struct stretch *s, const uint32_t *order, int64_t *spare)
+{
+	bool ok = true;
+	for (size_t i = 0; i < s->count; i++)
+		spare[i] = tfp_event_offset_ps(s->line, s->first + order[i]);
+	for (size_t i = 0; ok && i < s->count; i++)
+		ok = tfp_columns_put_start(s->col, s->first + i, spare[i], &s->starts);
+	return ok;
 }
 
 static void permute(void *column, size_t size, const uint32_t *order, void *spare, size_t n)
@@ -284,13 +319,10 @@ static void permute(void *column, size_t size, const uint32_t *order, void *spar
 		for (size_t i = 0; i < n; i++)
 			((uint16_t *)column)[i] = ((const uint16_t *)spare)[order[i]];
 		break;
-	case sizeof(uint32_t):
+	default:
 		for (size_t i = 0; i < n; i++)
 			((uint32_t *)column)[i] = ((const uint32_t *)spare)[order[i]];
 		break;
-	default:
-		for (size_t i = 0; i < n; i++)
-			((uint64_t *)column)[i] = ((const uint64_t *)spare)[order[i]];
 	}
 }
 
@@ -301,9 +333,9 @@ static bool sort_stretch(struct stretch *s, size_t total)
 	size_t n = s->count, first = s->first;
 	uint32_t *order = tfp_sort_indexes(n, before, s);
 	uint64_t *spare = order ? tfp_reallocarray(NULL, n, sizeof(*spare)) : NULL;
-	bool ok = spare && sort_places(s, order, spare, total) && sort_long_durations(s, order);
+	bool ok = spare && sort_places(s, order, spare, total) &&
+		  sort_starts(s, order, (int64_t *)spare) && sort_long_durations(s, order);
 	if (ok) {
-		permute(col->start_ps + first, sizeof(*col->start_ps), order, spare, n);
 		permute(col->duration_low_ps + first, sizeof(uint32_t), order, spare, n);
 		permute(col->duration_high + first, sizeof(uint8_t), order, spare, n);
 		if (col->narrow_metas)
@@ -313,6 +345,17 @@ static bool sort_stretch(struct stretch *s, size_t total)
 	}
 	tfp_free(order);
 	tfp_free(spare);
+	return ok;
+}
+
+/* Of a stretch that is in order. */
+static bool keep_long_starts(struct stretch *s)
+{
+	const struct tfp_long_time *list = s->col->long_starts;
+	bool ok = true;
+	for (size_t i = s->long_start_at;
+	     ok && i < s->col->long_start_count && list[i].event < s->first + s->count; i++)
+		ok = tfp_long_times_add(&s->starts, list[i].event, list[i].ps);
 	return ok;
 }
 
@@ -326,10 +369,10 @@ bool tfp_columns_sort(struct tfp_columns *col, size_t n, struct tfp_line *line)
 	bool unsorted = false, ok = least != NULL;
 	for (size_t i = n; ok && i-- > 0;) {
 		struct key key = key_of(line, i);
-		size_t b = i / TFP_PLACES_A_BLOCK;
+		size_t b = i / TFP_EVENTS_A_BLOCK;
 		if (i + 1 == n)
 			least[b] = key;
-		else if (i % TFP_PLACES_A_BLOCK == TFP_PLACES_A_BLOCK - 1)
+		else if (i % TFP_EVENTS_A_BLOCK == TFP_EVENTS_A_BLOCK - 1)
 			least[b] = least[b + 1];
 		if (key_before(key, least[b]))
 			least[b] = key;
@@ -340,18 +383,24 @@ bool tfp_columns_sort(struct tfp_columns *col, size_t n, struct tfp_line *line)
 		unsorted |= lower;
 		if (!lower)
 			most = key;
-		if (i + 1 < n && ((i + 1) % TFP_PLACES_A_BLOCK != 0 ||
-				  key_before(least[(i + 1) / TFP_PLACES_A_BLOCK], most)))
+		if (i + 1 < n && ((i + 1) % TFP_EVENTS_A_BLOCK != 0 ||
+				  key_before(least[(i + 1) / TFP_EVENTS_A_BLOCK], most)))
 			continue;
 		s.count = i + 1 - s.first;
-		if (unsorted)
-			ok = sort_stretch(&s, n);
+		ok = unsorted ? sort_stretch(&s, n) : keep_long_starts(&s);
 		s.first = i + 1;
+		while (s.long_start_at < col->long_start_count &&
+		       col->long_starts[s.long_start_at].event <= i)
+			s.long_start_at++;
 		while (s.long_at < col->long_count && col->long_durations[s.long_at].event <= i)
 			s.long_at++;
 		unsorted = false;
 	}
 	tfp_free(least);
+	/* While sorting went on, the old ones were still asked for. */
+	tfp_free(col->long_starts);
+	col->long_starts = s.starts.list;
+	col->long_start_count = s.starts.count;
 	tfp_columns_show(col, n, line);
 	return ok;
 }

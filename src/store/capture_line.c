@@ -13,7 +13,7 @@
 
 /* A line of more events is read in pieces, each by another thread. */
 #define PIECE_EVENTS ((size_t)1 << 17)
-_Static_assert(PIECE_EVENTS % TFP_PLACES_A_BLOCK == 0, "a block of places has one writer");
+_Static_assert(PIECE_EVENTS % TFP_EVENTS_A_BLOCK == 0, "a block of events has one writer");
 
 /* Events that one thread reads: count of them, numbered from first on. */
 struct piece {
@@ -26,7 +26,7 @@ struct piece {
 	enum tfp_pb_damage bad_kind, damage;
 	const uint8_t *damage_at;
 	bool unsorted, not_near, no_memory;
-	struct tfp_long_durations longs;
+	struct tfp_long_times long_starts, longs;
 	int64_t first_start_ps, first_duration_ps, last_start_ps, last_duration_ps;
 };
 
@@ -72,7 +72,7 @@ static bool read_head(struct reading *r)
 		case BYTES(LINE_EVENTS):
 			if (!tfp_pb_bytes(&c, &data, &size))
 				break;
-			if (r->count % TFP_PLACES_A_BLOCK == 0)
+			if (r->count % TFP_EVENTS_A_BLOCK == 0)
 				block = start;
 			r->near &= start - block <= TFP_PLACES_NEAR;
 			if (r->count && r->count % PIECE_EVENTS == 0) {
@@ -182,13 +182,13 @@ static inline void put_event(struct reading *r, struct piece *p, const struct ev
 	uint32_t meta = tfp_id_map_find(&r->plane->event_meta_ids, e->metadata_id);
 	p->unknown += meta == TFP_META_UNKNOWN;
 	p->aggregated += e->aggregated;
-	col->start_ps[i] = start_ps;
+	p->no_memory |= !tfp_columns_put_start(col, i, start_ps, &p->long_starts);
 	col->duration_low_ps[i] = (uint32_t)duration_ps;
 	if (duration_ps >> 32 < TFP_LONG_DURATION) {
 		col->duration_high[i] = (uint8_t)(duration_ps >> 32);
 	} else {
 		col->duration_high[i] = TFP_LONG_DURATION;
-		p->no_memory |= !tfp_long_durations_add(&p->longs, i, duration_ps);
+		p->no_memory |= !tfp_long_times_add(&p->longs, i, duration_ps);
 	}
 	if (col->narrow_metas)
 		col->narrow_metas[i] = (uint16_t)meta;
@@ -238,10 +238,17 @@ static void read_piece(struct reading *r, struct piece *p)
 	p->damage_at = c.damage_at;
 }
 
+static void release_long_times(struct reading *r)
+{
+	for (size_t i = 0; i < r->piece_count; i++) {
+		tfp_free(r->pieces[i].long_starts.list);
+		tfp_free(r->pieces[i].longs.list);
+	}
+}
+
 static void release_pieces(struct reading *r)
 {
-	for (size_t i = 0; i < r->piece_count; i++)
-		tfp_free(r->pieces[i].longs.list);
+	release_long_times(r);
 	tfp_free(r->pieces);
 	r->pieces = NULL;
 	r->piece_count = 0;
@@ -272,8 +279,7 @@ static bool read_again(struct reading *r)
 	struct piece whole = {.from = r->line->message.data,
 			      .to = r->line->message.data + r->line->message.size,
 			      .count = r->count};
-	for (size_t i = 0; i < r->piece_count; i++)
-		tfp_free(r->pieces[i].longs.list);
+	release_long_times(r);
 	r->piece_count = 1;
 	r->pieces[0] = whole;
 	tfp_columns_release(&r->state->columns);
@@ -284,19 +290,29 @@ static bool read_again(struct reading *r)
 	return !r->pieces[0].no_memory;
 }
 
-static bool join_long_durations(struct reading *r)
+static bool append_long_times(struct tfp_long_times *list, const struct tfp_long_times *more)
 {
-	struct tfp_long_durations *all = &r->pieces[0].longs;
-	for (size_t i = 1; i < r->piece_count; i++) {
-		const struct tfp_long_durations *more = &r->pieces[i].longs;
-		for (size_t j = 0; j < more->count; j++) {
-			if (!tfp_long_durations_add(all, more->list[j].event, more->list[j].ps))
-				return false;
-		}
+	for (size_t i = 0; i < more->count; i++) {
+		if (!tfp_long_times_add(list, more->list[i].event, more->list[i].ps))
+			return false;
 	}
-	r->state->columns.long_durations = all->list;
-	r->state->columns.long_count = all->count;
-	*all = (struct tfp_long_durations){0};
+	return true;
+}
+
+static bool join_long_times(struct reading *r)
+{
+	struct tfp_columns *col = &r->state->columns;
+	struct piece *all = &r->pieces[0];
+	for (size_t i = 1; i < r->piece_count; i++) {
+		if (!append_long_times(&all->long_starts, &r->pieces[i].long_starts) ||
+		    !append_long_times(&all->longs, &r->pieces[i].longs))
+			return false;
+	}
+	col->long_starts = all->long_starts.list;
+	col->long_start_count = all->long_starts.count;
+	col->long_durations = all->longs.list;
+	col->long_count = all->longs.count;
+	all->long_starts = all->longs = (struct tfp_long_times){0};
 	return true;
 }
 
@@ -308,7 +324,7 @@ static bool join(struct reading *r)
 		if (r->pieces[i].no_memory)
 			return false;
 	}
-	if ((!fits(r) && !read_again(r)) || !join_long_durations(r))
+	if ((!fits(r) && !read_again(r)) || !join_long_times(r))
 		return false;
 	size_t n = 0;
 	const struct piece *last = NULL;

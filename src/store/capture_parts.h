@@ -74,14 +74,16 @@ struct tfp_damage {
 
 /* The columns of a line while it is read. Owned by the line's state. */
 struct tfp_columns {
-	void *block; /* all that have a fixed width: start_ps to metas */
-	int64_t *start_ps;
+	void *block; /* all that have a fixed width: start_blocks_ps to metas */
+	int64_t *start_blocks_ps;
+	uint32_t *start_low_ps;
+	uint16_t *start_high;
 	uint32_t *duration_low_ps;
 	uint8_t *duration_high;
 	uint16_t *narrow_metas; /* one of the two */
 	uint32_t *wide_metas;
-	struct tfp_long_duration *long_durations;
-	size_t long_count;
+	struct tfp_long_time *long_starts, *long_durations;
+	size_t long_start_count, long_count;
 	struct tfp_places *places;
 };
 
@@ -170,9 +172,9 @@ size_t tfp_stream_finish(struct tfp_stream *stream, struct tfp_plane *planes,
 
 /* ---- columns (capture_columns.c) ---- */
 
-/* Places are kept in blocks of so many events. Parts of a line that are read at the same
- * time begin at a multiple of it. */
-#define TFP_PLACES_A_BLOCK 32u
+/* Starts and places are kept in blocks of TFP_EVENTS_A_BLOCK events. Parts of a line that are
+ * read at the same time begin at a multiple of it. */
+
 /* How far from each other the messages of a block's events may lie to be kept as near. */
 #define TFP_PLACES_NEAR UINT16_MAX
 
@@ -185,12 +187,33 @@ uint64_t tfp_columns_bytes(const struct tfp_columns *col, size_t count);
 /* Stores where event i lies; all of a block in order of i, its lowest first. false when it
  * does not lie near after all. */
 bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at);
-/* Takes over pieces of long durations, each ascending and after the one before. */
-struct tfp_long_durations {
-	struct tfp_long_duration *list;
+
+/* Ascending by event. */
+struct tfp_long_times {
+	struct tfp_long_time *list;
 	size_t count, room;
 };
-bool tfp_long_durations_add(struct tfp_long_durations *list, size_t event, int64_t ps);
+/* false without memory. */
+bool tfp_long_times_add(struct tfp_long_times *list, size_t event, int64_t ps);
+
+/* An event that is written when it ends comes after those within it, and begins so much
+ * before them at most, usually: 17 s. */
+#define TFP_START_SLACK_PS ((int64_t)1 << 44)
+
+/* Stores when event i starts; all of a block in order of i. false without memory. */
+static inline bool tfp_columns_put_start(struct tfp_columns *col, size_t i, int64_t ps,
+					 struct tfp_long_times *long_starts)
+{
+	int64_t *block = &col->start_blocks_ps[i / TFP_EVENTS_A_BLOCK];
+	if (i % TFP_EVENTS_A_BLOCK == 0)
+		*block = ps - TFP_START_SLACK_PS;
+	/* One that is before the block's comes out as very late. */
+	uint64_t after = (uint64_t)ps - (uint64_t)*block;
+	col->start_low_ps[i] = (uint32_t)after;
+	bool is_long = after >> 32 >= TFP_LONG_START;
+	col->start_high[i] = is_long ? TFP_LONG_START : (uint16_t)(after >> 32);
+	return !is_long || tfp_long_times_add(long_starts, i, ps);
+}
 /* The columns as a line has them. */
 void tfp_columns_show(const struct tfp_columns *col, size_t count, struct tfp_line *line);
 /* Brings the first count events into order: by start, then the longer first, then as they

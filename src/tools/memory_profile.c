@@ -242,12 +242,14 @@ static void put_modules(struct tfp_buf *out, const struct tfp_capture *capture)
 			for (size_t i = 0; i < line->event_count; i++, number++) {
 				tfp_buf_puts(out, number ? ",{\"name\":" : "{\"name\":");
 				put_str(out, tfp_event_meta(plane, line, i)->name);
-				tfp_buf_printf(
-					out,
-					",\"startTimePs\":\"%" PRId64 "\",\"endTimePs\":\"%" PRId64
-					"\",\"id\":\"%" PRIu64 "\",\"planeName\":",
-					line->start_ps[i],
-					line->start_ps[i] + tfp_event_duration_ps(line, i), number);
+				tfp_buf_printf(out,
+					       ",\"startTimePs\":\"%" PRId64
+					       "\",\"endTimePs\":\"%" PRId64 "\",\"id\":\"%" PRIu64
+					       "\",\"planeName\":",
+					       tfp_event_offset_ps(line, i),
+					       tfp_event_offset_ps(line, i) +
+						       tfp_event_duration_ps(line, i),
+					       number);
 				tfp_json_text(out, plane->name.data + prefix,
 					      plane->name.size - prefix);
 				tfp_buf_putc(out, '}');

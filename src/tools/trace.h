@@ -97,7 +97,7 @@ void tfp_trace_named_events(const struct tfp_trace_track *t, const uint32_t **li
 
 static inline int64_t tfp_trace_start_ps(const struct tfp_trace_track *t, uint32_t event)
 {
-	return t->track->line->start_ps[event] + t->shift_ps;
+	return tfp_event_offset_ps(t->track->line, event) + t->shift_ps;
 }
 
 /* "h.t" and "h.t.e" as JSON. */

@@ -120,7 +120,7 @@ struct aggregate {
 
 static int64_t end_of(const struct tfp_line *line, uint32_t event)
 {
-	return line->start_ps[event] + tfp_event_duration_ps(line, event);
+	return tfp_event_offset_ps(line, event) + tfp_event_duration_ps(line, event);
 }
 
 /* The part of an event that lies in the range. */
@@ -179,8 +179,8 @@ static bool add_open(const struct aggregate *a, struct piece *p, struct open *o)
 	const struct tfp_line *line = p->track->track->line;
 	uint32_t reaching[TFP_TIMELINE_LANES];
 	size_t count = 0;
-	int64_t begin =
-		p->counts_before ? a->from_ps - p->track->shift_ps : line->start_ps[p->from];
+	int64_t begin = p->counts_before ? a->from_ps - p->track->shift_ps
+					 : tfp_event_offset_ps(line, p->from);
 	for (uint32_t lane = 0; lane < t->lane_count; lane++) {
 		uint32_t low = 0, high = t->lanes[lane].count;
 		if (t->overflows && lane + 1 == t->lane_count)

@@ -16,7 +16,7 @@ uint32_t tfp_hits_find(const struct tfp_trace_track *t, int64_t start_ps)
 	uint32_t low = 0, high = (uint32_t)line->event_count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (line->start_ps[middle] + t->shift_ps < start_ps)
+		if (tfp_event_offset_ps(line, middle) + t->shift_ps < start_ps)
 			low = middle + 1;
 		else
 			high = middle;

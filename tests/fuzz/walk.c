@@ -61,10 +61,10 @@ static void walk_line(const struct tfp_capture *capture, const struct tfp_plane 
 	for (size_t i = 0; i < line->event_count; i++) {
 		MUST(tfp_event_duration_ps(line, i) >= 0);
 		MUST(tfp_event_meta_index(line, i) < plane->event_meta_count);
-		MUST(line->start_ps[i] <= INT64_MAX - tfp_event_duration_ps(line, i));
+		MUST(tfp_event_offset_ps(line, i) <= INT64_MAX - tfp_event_duration_ps(line, i));
 		if (i > 0) {
-			MUST(line->start_ps[i - 1] <= line->start_ps[i]);
-			MUST(line->start_ps[i - 1] < line->start_ps[i] ||
+			MUST(tfp_event_offset_ps(line, i - 1) <= tfp_event_offset_ps(line, i));
+			MUST(tfp_event_offset_ps(line, i - 1) < tfp_event_offset_ps(line, i) ||
 			     tfp_event_duration_ps(line, i - 1) >= tfp_event_duration_ps(line, i));
 		}
 		struct tfp_span message = tfp_event_message(line, i);

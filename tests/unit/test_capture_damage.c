@@ -250,7 +250,7 @@ static void test_damaged_events_are_left_out_and_counted(void **state)
 	assert_non_null(strstr(d->message, "2 events"));
 	assert_int_equal(d->offset, at + 5);
 	assert_int_equal(line->event_count, 3);
-	assert_int_equal(line->start_ps[2], 5);
+	assert_int_equal(tfp_event_offset_ps(line, 2), 5);
 	close_built(&o);
 }
 
@@ -280,7 +280,7 @@ static void test_wrong_wire_types_are_unknown_fields(void **state)
 	assert_int_equal(plane->lines[0].id, 1);
 	assert_str(plane->lines[0].name, "l");
 	assert_int_equal(plane->lines[0].event_count, 2);
-	assert_int_equal(plane->lines[0].start_ps[1], 9);
+	assert_int_equal(tfp_event_offset_ps(&plane->lines[0], 1), 9);
 	assert_str(tfp_event_meta(plane, &plane->lines[0], 1)->name, "e");
 	close_built(&o);
 }

@@ -41,6 +41,7 @@ struct plan {
 	enum shape shape;
 	size_t count, padding; /* bytes of a stat of every event */
 	size_t bad_at;         /* a damaged event lies before this one, 0 for none */
+	size_t gap_every;      /* after so many events nothing happens for a while, 0 for never */
 	unsigned threads;
 };
 
@@ -48,6 +49,8 @@ static void write_events(struct builder_line *line, struct written *events, cons
 {
 	static const int64_t lengths[] = {
 		0, 999, 4294967295, 4294967296, 1095216660479, 1095216660480, 90000000000000};
+	/* 200 s, so that the starts of a block of events are up to 48 bits apart, and more */
+	static const int64_t gap_ps = 200000000000000;
 	static const char bad[] = "\x22\x02\x08\xff";
 	char *padding = calloc(1, plan->padding + 1);
 	uint64_t seed = 7;
@@ -58,6 +61,8 @@ static void write_events(struct builder_line *line, struct written *events, cons
 		e->number = i;
 		/* every fourth begins with the one after it */
 		e->start_ps = (at | (i % 4 == 0)) * 1000;
+		if (plan->gap_every)
+			e->start_ps += at / (int64_t)plan->gap_every * gap_ps;
 		e->duration_ps = (int64_t)random_below(&seed, 2000);
 		if (random_below(&seed, 50) == 0)
 			e->duration_ps = lengths[random_below(&seed, 7)];
@@ -105,10 +110,10 @@ static void check(const struct plan *plan)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct written *e = &events[i];
 		struct tfp_span message = tfp_event_message(line, i);
-		if (line->start_ps[i] != e->start_ps ||
+		if (tfp_event_offset_ps(line, i) != e->start_ps ||
 		    tfp_event_duration_ps(line, i) != e->duration_ps)
 			fail_msg("event %zu: %lld +%lld is not %lld +%lld", i,
-				 (long long)line->start_ps[i],
+				 (long long)tfp_event_offset_ps(line, i),
 				 (long long)tfp_event_duration_ps(line, i), (long long)e->start_ps,
 				 (long long)e->duration_ps);
 		assert_int_equal(tfp_event_meta(p, line, i)->id, e->number + 1);
@@ -133,6 +138,10 @@ static void test_few(void **state)
 	for (size_t s = 0; s < 3; s++) {
 		for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
 			check(&(struct plan){.shape = shapes[s], .count = counts[c]});
+			check(&(struct plan){
+				.shape = shapes[s], .count = counts[c], .gap_every = 1});
+			check(&(struct plan){
+				.shape = shapes[s], .count = counts[c], .gap_every = 11});
 			/* too far from each other for 16 bits */
 			check(&(struct plan){
 				.shape = shapes[s], .count = counts[c], .padding = 3000});
@@ -150,6 +159,13 @@ static void test_many(void **state)
 			.shape = ENDS, .count = MANY, .padding = PADDING, .threads = threads});
 	}
 	check(&(struct plan){.shape = BACKWARDS, .count = MANY, .padding = PADDING, .threads = 3});
+	check(&(struct plan){.shape = SORTED,
+			     .count = MANY,
+			     .padding = PADDING,
+			     .threads = 3,
+			     .gap_every = 100});
+	check(&(struct plan){
+		.shape = ENDS, .count = MANY, .padding = PADDING, .threads = 3, .gap_every = 100});
 }
 
 static void test_many_with_a_bad_one(void **state)

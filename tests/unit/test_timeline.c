@@ -188,7 +188,7 @@ static void test_sums_and_longest(void **state)
 		assert_int_equal(found.busy_ps, sum);
 		assert_int_equal(found.longest, longest);
 		assert_int_equal(found.longest_ps, durations[longest]);
-		int64_t start = track->line->start_ps[to - 1];
+		int64_t start = tfp_event_offset_ps(track->line, to - 1);
 		assert_int_equal(tfp_lane_find(track, 0, start), to - 1);
 		assert_int_equal(tfp_lane_find_from(track, 0, from, 1, start), to - 1);
 		uint32_t guess = 1 + (uint32_t)next_random(2 * (to - from));
@@ -288,7 +288,8 @@ static void add_up(const struct tfp_timeline_track *t, const struct tfp_window *
 		assert_true(s->busy_ps <= s->duration_ps || s->count > 1);
 		assert_true(s->busy_ps <= s->duration_ps); /* no lane here overflows */
 		if (s->count == 1) {
-			assert_int_equal(s->start_ps, t->line->start_ps[s->event] + w->shift_ps);
+			assert_int_equal(s->start_ps,
+					 tfp_event_offset_ps(t->line, s->event) + w->shift_ps);
 			assert_int_equal(s->duration_ps, tfp_event_duration_ps(t->line, s->event));
 			a->alone[s->event] = 1;
 		}
@@ -311,7 +312,7 @@ static void check_reach(const struct tfp_timeline_track *t, bool exact, int64_t 
 	const struct tfp_line *line = t->line;
 	uint32_t from, to, lane, place, first = (uint32_t)line->event_count, last = 0;
 	for (uint32_t i = 0; i < line->event_count; i++) {
-		int64_t start = line->start_ps[i];
+		int64_t start = tfp_event_offset_ps(line, i);
 		if (start > end_ps || start + tfp_event_duration_ps(line, i) < begin_ps ||
 		    !tfp_timeline_find_event(t, i, &lane, &place))
 			continue;
@@ -325,7 +326,7 @@ static void check_reach(const struct tfp_timeline_track *t, bool exact, int64_t 
 	/* Where all are shown and none overlaps beyond all lanes, no more than need be. */
 	if (first < last && exact)
 		assert_int_equal(from, first);
-	assert_true(to == line->event_count || line->start_ps[to] > end_ps);
+	assert_true(to == line->event_count || tfp_event_offset_ps(line, to) > end_ps);
 }
 
 static void test_what_reaches_into_a_stretch(void **state)
@@ -346,7 +347,7 @@ static void test_what_reaches_into_a_stretch(void **state)
 			/* Often exactly at an end of an event. */
 			uint32_t event = (uint32_t)next_random(line->line->event_count);
 			int64_t begin = n % 2 ? (int64_t)next_random(LAST_PS)
-					      : line->line->start_ps[event] +
+					      : tfp_event_offset_ps(line->line, event) +
 							tfp_event_duration_ps(line->line, event) +
 							(int64_t)next_random(3) - 1;
 			check_reach(line, exact, begin, begin + (int64_t)next_random(30000));
