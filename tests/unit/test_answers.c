@@ -194,6 +194,12 @@ static void wait_for(const struct asker *a)
 		nap();
 }
 
+/* Whether it is in the body, which is no string. */
+static bool said(const struct asker *a, const char *text)
+{
+	return memmem(a->reply.fixed, a->reply.fixed_size, text, strlen(text)) != NULL;
+}
+
 static void release(struct asker *a)
 {
 	if (a->peer >= 0)
@@ -307,7 +313,7 @@ static void test_errors_go_to_all_and_are_not_kept(void **state)
 	for (size_t i = 0; i < COUNT(askers); i++) {
 		wait_for(&askers[i]);
 		assert_int_equal(askers[i].reply.status, 500);
-		assert_non_null(strstr(askers[i].reply.fixed, "it does not work"));
+		assert_true(said(&askers[i], "it does not work"));
 		assert_string_equal(askers[i].reply.etag, "");
 		release(&askers[i]);
 	}
@@ -358,7 +364,7 @@ static void test_the_queue_is_bounded(void **state)
 	wait_for(&first[2]);
 	assert_int_equal(first[2].reply.status, 429);
 	assert_true(first[2].reply.retry_after_s > 0);
-	assert_non_null(strstr(first[2].reply.fixed, "\"too_many\""));
+	assert_true(said(&first[2], "\"too_many\""));
 	/* Another's is not, until all places are taken. */
 	ask(answers, &second[0], "d", false, 2);
 	while (stats(answers).queued < 3)
