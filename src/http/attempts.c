@@ -3,11 +3,9 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -79,17 +77,4 @@ unsigned tfp_attempts_count(struct tfp_attempts *a, const struct sockaddr *addre
 	int64_t used = (*free_ns - now_ns + STEP_NS - 1) / STEP_NS;
 	pthread_mutex_unlock(&a->lock);
 	return used < (int64_t)TFP_ATTEMPTS ? TFP_ATTEMPTS - (unsigned)used : 0;
-}
-
-const char *tfp_peer_text(const struct sockaddr *address, char out[TFP_PEER_SIZE])
-{
-	snprintf(out, TFP_PEER_SIZE, "a local socket");
-	if (address && address->sa_family == AF_INET)
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr,
-			  out, TFP_PEER_SIZE);
-	else if (address && address->sa_family == AF_INET6)
-		inet_ntop(AF_INET6,
-			  &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, out,
-			  TFP_PEER_SIZE);
-	return out;
 }

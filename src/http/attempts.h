@@ -30,8 +30,4 @@ bool tfp_attempts_exhausted(struct tfp_attempts *attempts, const struct sockaddr
 unsigned tfp_attempts_count(struct tfp_attempts *attempts, const struct sockaddr *address,
 			    int64_t now_ns);
 
-#define TFP_PEER_SIZE 64u
-/* "10.0.0.7", "2001:db8::1", "a local socket"; for the log. Returns out. */
-const char *tfp_peer_text(const struct sockaddr *address, char out[TFP_PEER_SIZE]);
-
 #endif

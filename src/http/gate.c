@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/limits.h"
 #include "http/router.h"
 
 #include <microhttpd.h>
@@ -36,9 +37,9 @@ static const struct sockaddr *peer(struct MHD_Connection *connection)
 
 static void count_wrong(struct tfp_gate *gate, const struct sockaddr *from, int64_t now_ns)
 {
-	char text[TFP_PEER_SIZE];
+	char text[TFP_ADDRESS_TEXT];
 	unsigned left = tfp_attempts_count(gate->attempts, from, now_ns);
-	tfp_log_warning("a wrong token from %s%s", tfp_peer_text(from, text),
+	tfp_log_warning("a wrong token from %s%s", tfp_address_text(from, text),
 			left ? "" : "; for some seconds no token from there is looked at");
 }
 
