@@ -56,9 +56,10 @@ class Faults(Case):
     def start(self, *args, **options):
         return self.serve("--cache-dir", self.cache, *args, self.logs, **options)
 
-    def answers(self, server, host="ALL_HOSTS"):
+    def answers(self, server, host="ALL_HOSTS", before=lambda: None):
         bodies = []
         for tool in TOOLS:
+            before()
             one = host if tool not in ("memory_profile",) else "worker-00"
             answer = server.get("/data", run=RUN, tag=tool, host=one, **other())
             self.assertEqual(answer.status, 200, (tool, answer.body))
@@ -127,22 +128,38 @@ class CacheFolder(Faults):
     def test_emptied_again_and_again(self):
         right = self.plain()
         server = self.start()
-        stop = threading.Event()
 
         def empty():
-            while not stop.is_set():
-                shutil.rmtree(self.cache, ignore_errors=True)
+            shutil.rmtree(self.cache, ignore_errors=True)
 
-        thread = threading.Thread(target=empty)
+        # Between requests, at known moments.
+        for _ in range(3):
+            self.touch()
+            self.assertEqual(self.answers(server, before=empty), right)
+        # While they are answered, at any: whatever comes of it has to be right. With pauses,
+        # so that emptying is not all that a small machine does.
+        stop = threading.Event()
+
+        def empty_on():
+            while not stop.wait(0.002):
+                empty()
+
+        thread = threading.Thread(target=empty_on)
         thread.start()
         try:
-            for _ in range(5):
+            for _ in range(3):
                 self.touch()
                 self.assertEqual(self.answers(server), right)
         finally:
             stop.set()
             thread.join()
-        self.assertEqual(self.answers(server), right)
+        # It keeps results again. A request may still be about to write.
+        def kept():
+            self.touch()
+            self.assertEqual(self.answers(server), right)
+            return os.path.isdir(self.cache) and os.listdir(self.cache)
+
+        self.eventually(kept, "nothing is kept any more")
 
     def test_file_that_goes_on_growing(self):
         right = self.plain()
