@@ -241,24 +241,30 @@ static void test_deadlines(void **state)
 		{TFP_PHASE_ANSWER, TFP_METRIC_CLOSED_SLOW_READER},
 		{TFP_PHASE_IDLE, TFP_METRIC_CLOSED_IDLE},
 	};
-	struct tfp_limits_config config = patient(20);
-	struct door d;
 	(void)state;
-	config.head_ms = config.body_ms = config.answer_ms = config.idle_ms = 30;
-	open_door(&d, &config);
-	/* Neither work of ours nor an answer that may be taken for an hour is late. */
-	assert_true(come(&d, "127.0.0.1", TFP_PHASE_WORK));
-	assert_true(come(&d, "127.0.0.1", TFP_PHASE_WORK));
-	tfp_client_phase(d.limits, d.clients[1], TFP_PHASE_ANSWER,
-			 (size_t)config.bytes_per_s * 3600);
 	for (size_t i = 0; i < COUNT(cases); i++) {
+		/* One is short at a time: everybody comes in the first phase, and a busy machine
+		 * may keep them there. */
+		struct tfp_limits_config config = patient(20);
+		unsigned *const ms[] = {&config.head_ms, &config.body_ms, &config.answer_ms,
+					&config.idle_ms};
+		struct door d;
+		*ms[i] = 30;
+		open_door(&d, &config);
+		if (cases[i].phase != TFP_PHASE_HEAD) {
+			/* Neither work of ours nor an answer that may take an hour is late. */
+			assert_true(come(&d, "127.0.0.1", TFP_PHASE_WORK));
+			assert_true(come(&d, "127.0.0.1", TFP_PHASE_WORK));
+			tfp_client_phase(d.limits, d.clients[1], TFP_PHASE_ANSWER,
+					 (size_t)config.bytes_per_s * 3600);
+		}
 		assert_true(come(&d, "127.0.0.1", cases[i].phase));
 		until(&d, cases[i].why, 1, NULL);
+		for (size_t k = 0; k < COUNT(cases); k++)
+			assert_int_equal(count_of(&d, cases[k].why), k == i);
+		assert_int_equal(count_of(&d, TFP_METRIC_CLOSED_FOR_ROOM), 0);
+		close_door(&d);
 	}
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_int_equal(count_of(&d, cases[i].why), 1);
-	assert_int_equal(count_of(&d, TFP_METRIC_CLOSED_FOR_ROOM), 0);
-	close_door(&d);
 }
 
 static void test_address_texts(void **state)
