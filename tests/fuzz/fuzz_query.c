@@ -5,6 +5,9 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
+#include "http/answers.h"
+#include "http/health.h"
+#include "http/metrics.h"
 #include "http/router.h"
 #include "support/sample_capture.h"
 
@@ -26,6 +29,9 @@ static void put_capture(const char *path, enum sample_device device)
 
 static void release(void)
 {
+	tfp_answers_free(app.answers);
+	tfp_health_free(app.health);
+	tfp_metrics_free(app.metrics);
 	tfp_captures_free(app.captures);
 	tfp_run_info_free(app.info);
 	tfp_capture_cache_free(app.cache);
@@ -44,6 +50,12 @@ static void prepare(void)
 	MUST(tfp_capture_cache_new(&app.cache, app.dir, 1 << 28, NULL, &err) == TFP_OK);
 	MUST(tfp_run_info_new(&app.info, app.dir, 1 << 24, NULL, &err) == TFP_OK);
 	MUST(tfp_captures_new(&app.captures, app.dir, &config, &err) == TFP_OK);
+	/* What a server adds. Answers are made by the target itself. */
+	const struct tfp_answers_config answers = {.app = &app, .threads = 1};
+	app.metrics = tfp_metrics_new(tfp_route_path, tfp_route_count());
+	MUST(app.metrics);
+	MUST(tfp_health_new(&app.health, app.dir, &err) == TFP_OK);
+	MUST(tfp_answers_new(&app.answers, &answers, &err) == TFP_OK);
 	atexit(release);
 }
 
