@@ -134,24 +134,36 @@ void tfp_scan_note(struct tfp_scan *s, const char *format, ...)
 
 /* ---- the walk ---- */
 
+/* Puts an entry of the folder in hand at the end of s->path. False when the path would be
+ * too long, which is noted, or when there is no memory. */
+static bool extend_path(struct tfp_scan *s, const char *name)
+{
+	size_t before = s->path.size;
+	if (before)
+		tfp_buf_putc(&s->path, '/');
+	tfp_buf_puts(&s->path, name);
+	if (!tfp_buf_failed(&s->path))
+		return true;
+	s->path.failed = false;
+	s->path.size = before;
+	if (before + strlen(name) + 2 < MAX_PATH) {
+		s->no_memory = true;
+	} else {
+		s->truncated = true;
+		tfp_scan_note(s, "%s/%s: its path is too long", tfp_buf_text(&s->path), name);
+	}
+	return false;
+}
+
 /* The path of an entry of the folder in hand, in the scratch memory or the
- * snapshot's. NULL when it is too long or there is no memory. */
+ * snapshot's. NULL as extend_path says. */
 static const char *entry_path(struct tfp_scan *s, struct tfp_arena *arena, const char *name)
 {
 	size_t before = s->path.size;
 	const char *path = NULL;
-	if (before)
-		tfp_buf_putc(&s->path, '/');
-	tfp_buf_puts(&s->path, name);
-	if (tfp_buf_failed(&s->path))
-		s->path.failed = false;
-	else
+	if (extend_path(s, name))
 		path = copy(s, arena, s->path.data, s->path.size);
 	s->path.size = before;
-	if (!path) {
-		s->truncated = true;
-		tfp_scan_note(s, "%s/%s: its path is too long", tfp_buf_text(&s->path), name);
-	}
 	return path;
 }
 
@@ -426,17 +438,8 @@ static void walk(struct tfp_scan *s, int fd)
 		}
 		const char *name = s->pending[--s->pendings.count];
 		s->path.size = f->path_size;
-		if (f->path_size)
-			tfp_buf_putc(&s->path, '/');
-		tfp_buf_puts(&s->path, name);
-		if (tfp_buf_failed(&s->path)) {
-			s->path.failed = false;
-			s->path.size = f->path_size;
-			s->truncated = true;
-			tfp_scan_note(s, "%s/%s: its path is too long", tfp_buf_text(&s->path),
-				      name);
+		if (!extend_path(s, name))
 			continue;
-		}
 		int child = openat(dirfd(f->stream), name,
 				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (child < 0) {

@@ -276,10 +276,11 @@ static enum tfp_status match_all(struct search *s, struct tfp_error *err)
 	struct tfp_pool *pool = s->trace->pool;
 	s->deadline_ns = tfp_clock_monotonic_ns() + PATIENCE_NS;
 	bool ok = list_planes(s);
-	if (ok) {
+	if (ok)
 		tfp_pool_for(pool, s->masks.count, match_plane, s);
+	/* Tracks rest on all that was to be found for planes. */
+	if (ok && !atomic_load(&s->no_memory))
 		tfp_pool_for(pool, s->count, match_track, s);
-	}
 	if (!ok || atomic_load(&s->no_memory))
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a search");
 	if (atomic_load(&s->cancelled))

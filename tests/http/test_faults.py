@@ -321,7 +321,7 @@ class ChangingFiles(Faults):
             write(self.path("new"), data)
             os.replace(self.path("new"), self.file())
 
-        self.disturb(replace, (200, 500))
+        self.disturb(replace, (200, 500, 503))
 
     def test_written_anew_in_place(self):
         # What is read then may be half of it, or nothing.
@@ -332,7 +332,7 @@ class ChangingFiles(Faults):
                 f.flush()
                 f.write(data[len(data) // 2:])
 
-        self.disturb(rewrite, (200, 422, 500))
+        self.disturb(rewrite, (200, 422, 500, 503))
 
     def test_cut_while_mapped(self):
         def cut(data):
@@ -345,7 +345,7 @@ class ChangingFiles(Faults):
             write(self.path("new"), data)
             os.replace(self.path("new"), self.file())
 
-        self.disturb(cut_and_made_whole, (200, 422, 500))
+        self.disturb(cut_and_made_whole, (200, 422, 500, 503))
 
 
 class Permissions(Faults):
