@@ -26,9 +26,10 @@ static inline uint32_t blocks_of(uint32_t count)
 
 /* ---- asking ---- */
 
-uint32_t tfp_lane_find(const struct tfp_timeline_track *t, uint32_t lane, int64_t start_ps)
+/* The first place from low on, before high, that begins at start_ps or after it; else high. */
+static uint32_t first_from(const struct tfp_timeline_track *t, uint32_t lane, uint32_t low,
+			   uint32_t high, int64_t start_ps)
 {
-	uint32_t low = 0, high = t->lanes[lane].count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (tfp_lane_start_ps(t, lane, middle) < start_ps)
@@ -37,6 +38,11 @@ uint32_t tfp_lane_find(const struct tfp_timeline_track *t, uint32_t lane, int64_
 			high = middle;
 	}
 	return low;
+}
+
+uint32_t tfp_lane_find(const struct tfp_timeline_track *t, uint32_t lane, int64_t start_ps)
+{
+	return first_from(t, lane, 0, t->lanes[lane].count, start_ps);
 }
 
 uint32_t tfp_lane_find_from(const struct tfp_timeline_track *t, uint32_t lane, uint32_t place,
@@ -60,14 +66,7 @@ uint32_t tfp_lane_find_from(const struct tfp_timeline_track *t, uint32_t lane, u
 			break;
 		}
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (tfp_lane_start_ps(t, lane, middle) < start_ps)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_from(t, lane, low, high, start_ps);
 }
 
 static void add_one(struct tfp_lane_sum *sum, uint32_t place, int64_t duration_ps)
