@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -249,16 +250,22 @@ static bool shut_oldest(struct tfp_limits *limits, enum tfp_phase phase, int64_t
 	return oldest != NULL;
 }
 
-static bool admit_origin(struct tfp_limits *limits, const struct origin *origin)
+/* How many more there may be from there. */
+static unsigned places_left(const struct tfp_limits *limits, const struct origin *origin)
 {
 	unsigned most = limits->config.per_client, count = 0;
 	if (most == TFP_PER_CLIENT_DEFAULT)
 		most = origin->local ? 0 : OTHERS;
 	if (most == 0)
-		return true;
+		return UINT_MAX;
 	for (const struct tfp_client *c = limits->first; c; c = c->next)
 		count += !c->closing && same_origin(&c->origin, origin);
-	if (count < most || shut_oldest(limits, TFP_PHASE_IDLE, 0, origin))
+	return count < most ? most - count : 0;
+}
+
+static bool admit_origin(struct tfp_limits *limits, const struct origin *origin)
+{
+	if (places_left(limits, origin) || shut_oldest(limits, TFP_PHASE_IDLE, 0, origin))
 		return true;
 	tfp_metrics_add(limits->metrics, TFP_METRIC_REFUSED_PER_CLIENT, 1);
 	return false;
@@ -299,6 +306,8 @@ struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
 	atomic_init(&client->phase, TFP_PHASE_IDLE);
 	tfp_client_phase(limits, client, TFP_PHASE_HEAD, 0);
 	pthread_mutex_lock(&limits->lock);
+	/* Another thread may have admitted somebody since this one was. */
+	bool late = places_left(limits, &client->origin) == 0;
 	client->next = limits->first;
 	if (client->next)
 		client->next->before = client;
@@ -307,6 +316,8 @@ struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
 	limits->first = client;
 	limits->count++;
 	limits->present++;
+	if (late)
+		shut(limits, client, TFP_METRIC_REFUSED_PER_CLIENT);
 	pthread_mutex_unlock(&limits->lock);
 	return client;
 }

@@ -65,7 +65,8 @@ unsigned tfp_limits_connections(const struct tfp_limits *limits);
 /* Whether another connection from there may be taken; makes room if it can. Thread-safe,
  * as all that follow. */
 bool tfp_limits_admit(struct tfp_limits *limits, const struct sockaddr *address);
-/* A connection begins, in TFP_PHASE_HEAD. NULL without memory: then it is not counted. */
+/* A connection begins, in TFP_PHASE_HEAD; it is shut at once when others from there were
+ * admitted meanwhile and took its place. NULL without memory: then it is not counted. */
 struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
 				    const struct sockaddr *address);
 /* It ends; fd is closed only after that. Accepts client == NULL. */

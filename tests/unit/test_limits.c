@@ -162,6 +162,30 @@ static void test_places_of_an_address(void **state)
 	close_door(&d);
 }
 
+/* libmicrohttpd's threads ask all at once, and then let in whom they were allowed to. */
+static void test_places_of_an_address_admitted_at_once(void **state)
+{
+	const struct sockaddr_storage from = address_of("192.0.2.1");
+	struct tfp_limits_config config = patient(20);
+	struct door d;
+	(void)state;
+	config.per_client = 3;
+	open_door(&d, &config);
+	for (int i = 0; i < 5; i++)
+		assert_true(admit(&d, "192.0.2.1"));
+	for (int i = 0; i < 5; i++)
+		d.clients[d.count++] =
+			tfp_limits_enter(d.limits, -1, (const struct sockaddr *)&from);
+	assert_int_equal(count_of(&d, TFP_METRIC_REFUSED_PER_CLIENT), 2);
+	/* The first three stay, and those that were shut hold no places. */
+	assert_false(admit(&d, "192.0.2.1"));
+	tfp_limits_leave(d.limits, d.clients[0]);
+	d.clients[0] = NULL;
+	assert_true(come(&d, "192.0.2.1", TFP_PHASE_WORK));
+	assert_int_equal(count_of(&d, TFP_METRIC_REFUSED_PER_CLIENT), 3);
+	close_door(&d);
+}
+
 static void test_idle_ones_go_from_four_fifths_on(void **state)
 {
 	const struct tfp_limits_config config = patient(20);
@@ -286,6 +310,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_address_or_network),
 		cmocka_unit_test(test_places_of_an_address),
+		cmocka_unit_test(test_places_of_an_address_admitted_at_once),
 		cmocka_unit_test(test_idle_ones_go_from_four_fifths_on),
 		cmocka_unit_test(test_silent_ones_go_when_nearly_full),
 		cmocka_unit_test(test_descriptors_of_those_that_leave_count),
