@@ -29,7 +29,7 @@ struct job {
 	bool dropped;               /* nobody waits for it: not to be joined any more */
 	struct tfp_waiter *waiters; /* those that have hung up too */
 	unsigned wanted;            /* how many have not */
-	struct tfp_client client;   /* whose share of the queue it takes */
+	struct tfp_network network; /* whose share of the queue it takes */
 	struct tfp_progress progress;
 	struct tfp_reply reply;
 	int64_t started_ns;
@@ -118,12 +118,12 @@ static void queue_remove(struct tfp_answers *a, struct job *job)
 	a->queued--;
 }
 
-static bool has_room(const struct tfp_answers *a, const struct tfp_client *client)
+static bool has_room(const struct tfp_answers *a, const struct tfp_network *network)
 {
 	unsigned n = 0;
 	for (const struct job *j = a->first_queued; j; j = j->next_queued)
-		n += memcmp(&j->client, client, sizeof(*client)) == 0;
-	return n < a->config.client_max;
+		n += tfp_network_equal(&j->network, network);
+	return n < a->config.network_max;
 }
 
 /* Of those that wait, one whose share of the queue is not used up pays for all. */
@@ -131,8 +131,8 @@ static bool find_payer(struct tfp_answers *a, struct job *job)
 {
 	for (const struct tfp_waiter *w = job->waiters; w && a->queued < a->config.queue_max;
 	     w = w->next) {
-		if (has_room(a, &w->client)) {
-			job->client = w->client;
+		if (has_room(a, &w->network)) {
+			job->network = w->network;
 			return true;
 		}
 	}

@@ -15,12 +15,13 @@
  * the files were in the same state after as before it was made, and nothing was
  * missing from it for a passing reason.
  *
- * Jobs that wait for a thread are bounded, in all and for each client; what is
+ * Jobs that wait for a thread are bounded, in all and for each network; what is
  * too much is refused (TFP_TOO_MANY). Thread-safe.
  */
 #ifndef TFP_HTTP_ANSWERS_H
 #define TFP_HTTP_ANSWERS_H
 
+#include "http/network.h"
 #include "http/router.h"
 #include "http/shared_reply.h"
 
@@ -32,15 +33,10 @@ struct tfp_answers_config {
 	size_t memory_bytes;            /* that finished answers may take */
 	unsigned threads;               /* jobs at a time */
 	unsigned queue_max;             /* jobs that wait for a thread */
-	unsigned client_max;            /* of these, of one client */
+	unsigned network_max;           /* of these, of one network */
 	/* In place of tfp_question_answer, for tests; may be NULL. */
 	enum tfp_status (*make)(const struct tfp_question *question, struct tfp_reply *reply,
 				bool *lasting, struct tfp_error *err);
-};
-
-/* Who asks, as far as shares of the queue go: an address, or a part of it. */
-struct tfp_client {
-	uint8_t bytes[16];
 };
 
 /* One request that asks. Its memory must stay where it is until done is called. */
@@ -48,7 +44,7 @@ struct tfp_waiter {
 	const struct tfp_route *route; /* TFP_ROUTE_HEAVY */
 	const struct tfp_http_target *target;
 	const char *accept_encoding, *if_none_match;
-	struct tfp_client client;
+	struct tfp_network network; /* whose share of the queue it takes */
 	int fd; /* the client's connection, to know when it hangs up; -1: it does not */
 	/* Filled when it is done: initialised before. Where shared is set, the body is
 	 * its memory, and the reference the waiter's. */

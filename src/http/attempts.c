@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "http/network.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
@@ -45,18 +45,8 @@ void tfp_attempts_free(struct tfp_attempts *a)
 
 static int64_t *counter_of(struct tfp_attempts *a, const struct sockaddr *address)
 {
-	unsigned char key[9] = {0};
-	if (address && address->sa_family == AF_INET) {
-		key[0] = 4;
-		memcpy(key + 1, &((const struct sockaddr_in *)(const void *)address)->sin_addr, 4);
-	} else if (address && address->sa_family == AF_INET6) {
-		const struct in6_addr *v6 =
-			&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
-		bool mapped = IN6_IS_ADDR_V4MAPPED(v6);
-		key[0] = mapped ? 4 : 6;
-		memcpy(key + 1, v6->s6_addr + (mapped ? 12 : 0), mapped ? 4 : 8);
-	}
-	return &a->free_ns[tfp_hash_bytes(key, sizeof(key), a->seed) % COUNTERS];
+	const struct tfp_network from = tfp_network_of(address);
+	return &a->free_ns[tfp_hash_bytes(from.bytes, sizeof(from.bytes), a->seed) % COUNTERS];
 }
 
 bool tfp_attempts_exhausted(struct tfp_attempts *a, const struct sockaddr *address, int64_t now_ns)

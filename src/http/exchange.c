@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "http/server_parts.h"
 
-#include <netinet/in.h>
 #include <string.h>
 
 #define REQUEST_MEMORY ((size_t)1 << 20)
@@ -25,23 +24,6 @@ static void answer_is_there(struct tfp_waiter *waiter)
 	if (r->reply.stream.write && strcmp(r->method, "GET") == 0)
 		tfp_exchange_stream(r);
 	MHD_resume_connection(r->connection);
-}
-
-/* Of an IPv6 address the part that its owner cannot choose. */
-static struct tfp_client client_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	struct tfp_client client = {{0}};
-	if (info && info->client_addr && info->client_addr->sa_family == AF_INET) {
-		const struct sockaddr_in *v4 = (const void *)info->client_addr;
-		memcpy(client.bytes + 12, &v4->sin_addr, 4);
-	} else if (info && info->client_addr && info->client_addr->sa_family == AF_INET6) {
-		const struct sockaddr_in6 *v6 = (const void *)info->client_addr;
-		bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
-		memcpy(client.bytes, &v6->sin6_addr, mapped ? 16 : 8);
-	}
-	return client;
 }
 
 /* As hand_over, for answers that are made once for all that want them. */
@@ -66,7 +48,8 @@ static bool ask_for_answer(struct tfp_exchange *r)
 	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (info)
 		r->waiter.fd = info->connect_fd;
-	r->waiter.client = client_of(r->connection);
+	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	r->waiter.network = tfp_network_of(info ? info->client_addr : NULL);
 	MHD_suspend_connection(r->connection);
 	tfp_answers_wait(answers, &r->waiter);
 	return true;

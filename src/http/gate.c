@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/limits.h"
+#include "http/network.h"
 #include "http/router.h"
 
 #include <microhttpd.h>

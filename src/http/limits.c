@@ -2,13 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "http/network.h"
 
-#include <arpa/inet.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -20,15 +18,10 @@
 /* Who has just come is not sent away for another newcomer. */
 #define GRACE_NS (1000 * MS)
 
-struct origin {
-	unsigned char bytes[16]; /* an IPv4 address is mapped into IPv6 */
-	bool local;
-};
-
 struct tfp_client {
 	struct tfp_client *next, *before;
 	int fd;
-	struct origin origin;
+	struct tfp_network network;
 	bool closing; /* its socket is shut; guarded by the lock */
 	atomic_int phase;
 	atomic_int_least64_t since_ns, deadline_ns; /* of the phase */
@@ -59,19 +52,6 @@ struct tfp_limits_config tfp_limits_defaults(void)
 		.idle_ms = 75000,
 		.bytes_per_s = 16 << 10,
 	};
-}
-
-const char *tfp_address_text(const struct sockaddr *address, char *out)
-{
-	const void *bytes = NULL;
-	int family = address ? address->sa_family : AF_UNSPEC;
-	if (family == AF_INET)
-		bytes = &((const struct sockaddr_in *)address)->sin_addr;
-	else if (family == AF_INET6)
-		bytes = &((const struct sockaddr_in6 *)address)->sin6_addr;
-	if (!bytes || !inet_ntop(family, bytes, out, TFP_ADDRESS_TEXT))
-		snprintf(out, TFP_ADDRESS_TEXT, "%s", family == AF_UNIX ? "unix" : "?");
-	return out;
 }
 
 /* ---- sending away ---- */
@@ -203,44 +183,17 @@ unsigned tfp_limits_connections(const struct tfp_limits *limits)
 	return limits->config.connections;
 }
 
-static struct origin origin_of(const struct sockaddr *address)
-{
-	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
-	struct origin o = {.local = true}; /* a socket in the file system */
-	if (address && address->sa_family == AF_INET) {
-		memcpy(o.bytes, mapped, sizeof(mapped));
-		memcpy(o.bytes + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
-	} else if (address && address->sa_family == AF_INET6) {
-		memcpy(o.bytes, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
-	} else {
-		return o;
-	}
-	if (memcmp(o.bytes, mapped, sizeof(mapped)) == 0) {
-		o.local = o.bytes[12] == 127;
-	} else {
-		static const unsigned char loopback[16] = {[15] = 1};
-		o.local = memcmp(o.bytes, loopback, sizeof(loopback)) == 0;
-		/* Who has one address of such a network has all of them. */
-		memset(o.bytes + 8, 0, 8);
-	}
-	return o;
-}
-
-static bool same_origin(const struct origin *a, const struct origin *b)
-{
-	return a->local == b->local && memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
-}
-
 /* Shuts the connection that has been in the phase for the longest, for at least age_ns;
  * of: only from there, if not NULL. */
 static bool shut_oldest(struct tfp_limits *limits, enum tfp_phase phase, int64_t age_ns,
-			const struct origin *of)
+			const struct tfp_network *of)
 {
 	struct tfp_client *oldest = NULL;
 	int64_t least = tfp_clock_monotonic_ns() - age_ns;
 	for (struct tfp_client *c = limits->first; c; c = c->next) {
 		if (c->closing || atomic_load(&c->phase) != (int)phase ||
-		    (of && !same_origin(&c->origin, of)) || atomic_load(&c->since_ns) > least)
+		    (of && !tfp_network_equal(&c->network, of)) ||
+		    atomic_load(&c->since_ns) > least)
 			continue;
 		least = atomic_load(&c->since_ns);
 		oldest = c;
@@ -251,21 +204,21 @@ static bool shut_oldest(struct tfp_limits *limits, enum tfp_phase phase, int64_t
 }
 
 /* How many more there may be from there. */
-static unsigned places_left(const struct tfp_limits *limits, const struct origin *origin)
+static unsigned places_left(const struct tfp_limits *limits, const struct tfp_network *network)
 {
 	unsigned most = limits->config.per_client, count = 0;
 	if (most == TFP_PER_CLIENT_DEFAULT)
-		most = origin->local ? 0 : OTHERS;
+		most = tfp_network_is_local(network) ? 0 : OTHERS;
 	if (most == 0)
 		return UINT_MAX;
 	for (const struct tfp_client *c = limits->first; c; c = c->next)
-		count += !c->closing && same_origin(&c->origin, origin);
+		count += !c->closing && tfp_network_equal(&c->network, network);
 	return count < most ? most - count : 0;
 }
 
-static bool admit_origin(struct tfp_limits *limits, const struct origin *origin)
+static bool admit_network(struct tfp_limits *limits, const struct tfp_network *network)
 {
-	if (places_left(limits, origin) || shut_oldest(limits, TFP_PHASE_IDLE, 0, origin))
+	if (places_left(limits, network) || shut_oldest(limits, TFP_PHASE_IDLE, 0, network))
 		return true;
 	tfp_metrics_add(limits->metrics, TFP_METRIC_REFUSED_PER_CLIENT, 1);
 	return false;
@@ -288,9 +241,9 @@ static bool admit_another(struct tfp_limits *limits)
 
 bool tfp_limits_admit(struct tfp_limits *limits, const struct sockaddr *address)
 {
-	const struct origin origin = origin_of(address);
+	const struct tfp_network network = tfp_network_of(address);
 	pthread_mutex_lock(&limits->lock);
-	bool ok = admit_origin(limits, &origin) && admit_another(limits);
+	bool ok = admit_network(limits, &network) && admit_another(limits);
 	pthread_mutex_unlock(&limits->lock);
 	return ok;
 }
@@ -302,12 +255,12 @@ struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
 	if (!client)
 		return NULL;
 	client->fd = fd;
-	client->origin = origin_of(address);
+	client->network = tfp_network_of(address);
 	atomic_init(&client->phase, TFP_PHASE_IDLE);
 	tfp_client_phase(limits, client, TFP_PHASE_HEAD, 0);
 	pthread_mutex_lock(&limits->lock);
 	/* Another thread may have admitted somebody since this one was. */
-	bool late = places_left(limits, &client->origin) == 0;
+	bool late = places_left(limits, &client->network) == 0;
 	client->next = limits->first;
 	if (client->next)
 		client->next->before = client;

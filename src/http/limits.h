@@ -24,7 +24,7 @@
 struct tfp_limits_config {
 	/* In all; fewer where the process may not have as many descriptors. */
 	unsigned connections;
-	/* From one address (of IPv6 from one /64), 0: any number. TFP_PER_CLIENT_DEFAULT:
+	/* From one network (see network.h), 0: any number. TFP_PER_CLIENT_DEFAULT:
 	 * 64, and any number from this machine. */
 	unsigned per_client;
 	unsigned head_ms;     /* from connecting, or from a request's first line, to its end */
@@ -33,12 +33,6 @@ struct tfp_limits_config {
 	unsigned idle_ms;     /* between requests */
 	unsigned bytes_per_s; /* the slowest that an answer may be taken at */
 };
-
-/* Room for an address as text. */
-#define TFP_ADDRESS_TEXT 48
-
-/* Of a client, without its port; out has TFP_ADDRESS_TEXT bytes and is returned. */
-const char *tfp_address_text(const struct sockaddr *address, char *out);
 
 /* What the server is run with unless told otherwise. */
 struct tfp_limits_config tfp_limits_defaults(void);

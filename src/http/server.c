@@ -11,10 +11,10 @@
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
 #define HEAVY_THREADS      8u
-/* Answers that may wait for one of these threads, in all and of one address. */
-#define QUEUE_MAX        128u
-#define QUEUE_MAX_CLIENT 32u
-#define IDLE_SECONDS     75u
+/* Answers that may wait for one of these threads, in all and of one network. */
+#define QUEUE_MAX         128u
+#define QUEUE_MAX_NETWORK 32u
+#define IDLE_SECONDS      75u
 /* Of libmicrohttpd for a request's head: a longer one it refuses itself. */
 #define HEAD_MEMORY (32 << 10)
 
@@ -93,7 +93,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		.memory_bytes = config->answer_bytes,
 		.threads = HEAVY_THREADS,
 		.queue_max = QUEUE_MAX,
-		.client_max = QUEUE_MAX_CLIENT,
+		.network_max = QUEUE_MAX_NETWORK,
 	};
 	if (status == TFP_OK)
 		status = tfp_answers_new(&server->answers, &answers, err);

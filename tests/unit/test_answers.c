@@ -110,7 +110,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigned client)
+static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigned network)
 {
 	const struct tfp_answers_config config = {
 		.app = &app,
@@ -118,7 +118,7 @@ static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigne
 		.memory_bytes = 1 << 20,
 		.threads = threads,
 		.queue_max = queue,
-		.client_max = client,
+		.network_max = network,
 		.make = make,
 	};
 	struct tfp_answers *answers;
@@ -169,7 +169,7 @@ static void prepare(struct asker *a, const char *what, bool hangs_up, uint8_t cl
 	a->waiter = (struct tfp_waiter){.route = tfp_route_find("/data"),
 					.target = &a->target,
 					.fd = pair[0],
-					.client = {{client}},
+					.network = {{client}},
 					.reply = &a->reply,
 					.done = is_done,
 					.context = a};

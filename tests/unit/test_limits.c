@@ -1,31 +1,11 @@
 /* Who may be connected: decisions about clients without sockets (descriptor -1). */
+#include "addresses.h"
 #include "testing.h"
 
 #include "base/clock.h"
 #include "http/limits.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/un.h>
 #include <time.h>
-
-/* Where a connection comes from: an IPv4 or IPv6 address, or NULL for a socket in the file
- * system. */
-static struct sockaddr_storage address_of(const char *text)
-{
-	struct sockaddr_storage out = {.ss_family = AF_UNIX};
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&out;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&out;
-	if (!text)
-		return out;
-	if (inet_pton(AF_INET, text, &v4->sin_addr) == 1)
-		out.ss_family = AF_INET;
-	else if (inet_pton(AF_INET6, text, &v6->sin6_addr) == 1)
-		out.ss_family = AF_INET6;
-	else
-		fail_msg("no address: %s", text);
-	return out;
-}
 
 struct door {
 	struct tfp_metrics *metrics;
@@ -291,20 +271,6 @@ static void test_deadlines(void **state)
 	}
 }
 
-static void test_address_texts(void **state)
-{
-	static const char *const texts[] = {"192.0.2.1", "2001:db8::1", "::1"};
-	char out[TFP_ADDRESS_TEXT];
-	(void)state;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		const struct sockaddr_storage a = address_of(texts[i]);
-		assert_string_equal(tfp_address_text((const struct sockaddr *)&a, out), texts[i]);
-	}
-	const struct sockaddr_storage local = address_of(NULL);
-	assert_string_equal(tfp_address_text((const struct sockaddr *)&local, out), "unix");
-	assert_string_equal(tfp_address_text(NULL, out), "?");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,7 +281,6 @@ int main(void)
 		cmocka_unit_test(test_silent_ones_go_when_nearly_full),
 		cmocka_unit_test(test_descriptors_of_those_that_leave_count),
 		cmocka_unit_test(test_deadlines),
-		cmocka_unit_test(test_address_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
