@@ -589,6 +589,13 @@ for (const [name, hash] of [['runs', '#/?t=x'], ['TF stats', OPS], ['kernel stat
       await page.goto(`${root.href}${hash}`);
       await page.reload();
       await settled(page);
+      // Tabulator takes the rows out and puts them in again when a grid that was below the screen comes into view.
+      await page.evaluate(() => {
+        const watcher = new MutationObserver(() => { document.body.dataset.drawn = 'again'; });
+        watcher.observe(document.querySelector('.tabulator-table'), { childList: true });
+      });
+      await page.locator('.tabulator-row').first().scrollIntoViewIfNeeded();
+      await page.waitForSelector('body[data-drawn]');
       await page.locator('.tabulator-row').first().click();
       await page.waitForSelector('.detail:not([hidden]) dl');
       equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, 'the page scrolls sideways with details');
