@@ -2,38 +2,10 @@
 
 #include "analysis/groups.h"
 #include "base/alloc.h"
+#include "store/xplane_fields.h"
 #include "wire/pb_writer.h"
 
 #include <string.h>
-
-/* Field numbers of xplane.proto. */
-enum {
-	SPACE_PLANES = 1,
-	PLANE_ID = 1,
-	PLANE_NAME = 2,
-	PLANE_LINES = 3,
-	PLANE_EVENT_METADATA = 4,
-	PLANE_STAT_METADATA = 5,
-	LINE_ID = 1,
-	LINE_NAME = 2,
-	LINE_TIMESTAMP_NS = 3,
-	LINE_EVENTS = 4,
-	LINE_DISPLAY_ID = 10,
-	LINE_DISPLAY_NAME = 11,
-	EVENT_METADATA_ID = 1,
-	EVENT_OFFSET_PS = 2,
-	EVENT_DURATION_PS = 3,
-	EVENT_STATS = 4,
-	STAT_METADATA_ID = 1,
-	STAT_DOUBLE = 2,
-	STAT_INT64 = 4,
-	STAT_STR = 5,
-	MAP_KEY = 1,
-	MAP_VALUE = 2,
-	METADATA_ID = 1,
-	METADATA_NAME = 2,
-	METADATA_DISPLAY_NAME = 4,
-};
 
 static const char *const stat_names[TFP_DERIVED_STATS] = {
 	[TFP_DERIVED_GROUP_ID] = "group_id",
@@ -131,10 +103,10 @@ static void put_metadata(struct tfp_buf *b, uint32_t field, int64_t id, struct t
 	size_t entry = tfp_pb_begin(b, field);
 	tfp_pb_put_int(b, MAP_KEY, id);
 	size_t value = tfp_pb_begin(b, MAP_VALUE);
-	tfp_pb_put_int(b, METADATA_ID, id);
-	tfp_pb_put_bytes(b, METADATA_NAME, name.data, name.size);
+	tfp_pb_put_int(b, META_ID, id);
+	tfp_pb_put_bytes(b, META_NAME, name.data, name.size);
 	if (display.size)
-		tfp_pb_put_bytes(b, METADATA_DISPLAY_NAME, display.data, display.size);
+		tfp_pb_put_bytes(b, META_DISPLAY_NAME, display.data, display.size);
 	tfp_pb_end(b, value);
 	tfp_pb_end(b, entry);
 }
@@ -217,7 +189,7 @@ void tfp_derived_put_int(struct tfp_derived_line *line, size_t event, enum tfp_d
 		return;
 	size_t mark = tfp_pb_begin(&line->extras, EVENT_STATS);
 	tfp_pb_put_int(&line->extras, STAT_METADATA_ID, (int64_t)stat + 1);
-	tfp_pb_put_int(&line->extras, STAT_INT64, value);
+	tfp_pb_put_int(&line->extras, STAT_INT, value);
 	tfp_pb_end(&line->extras, mark);
 	end_stat(line, event);
 }
@@ -421,7 +393,7 @@ static char *put_event(const struct tfp_derived_line *line, const struct tfp_der
 	if (n->group_size) {
 		at = put_length(at, EVENT_STATS, n->group_size);
 		at = put_number(at, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
-		at = put_number(at, STAT_INT64, n->group);
+		at = put_number(at, STAT_INT, n->group);
 	}
 	if (e->extra) {
 		memcpy(at, line->extras.data + e->extra - 1, e->extra_n);

@@ -26,7 +26,7 @@ struct tfp_flow_end {
 
 struct tfp_flows {
 	struct tfp_flow_end *ends; /* ascending by (derived, plane, line, event) */
-	uint32_t *by_id;           /* indexes of ends, ascending by (id, direction out first, start) */
+	uint32_t *by_id; /* indexes of ends, ascending by (id, direction out first, start) */
 	size_t count;
 };
 

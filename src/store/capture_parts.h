@@ -10,47 +10,10 @@
 #include "base/progress.h"
 #include "store/capture.h"
 #include "store/unpack.h"
+#include "store/xplane_fields.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-/* Field numbers of xplane.proto. */
-enum {
-	SPACE_PLANES = 1,
-	SPACE_ERRORS = 2,
-	SPACE_WARNINGS = 3,
-	SPACE_HOSTNAMES = 4,
-	PLANE_ID = 1,
-	PLANE_NAME = 2,
-	PLANE_LINES = 3,
-	PLANE_EVENT_METADATA = 4,
-	PLANE_STAT_METADATA = 5,
-	PLANE_STATS = 6,
-	LINE_ID = 1,
-	LINE_NAME = 2,
-	LINE_TIMESTAMP_NS = 3,
-	LINE_EVENTS = 4,
-	LINE_DISPLAY_ID = 10,
-	LINE_DISPLAY_NAME = 11,
-	EVENT_METADATA_ID = 1,
-	EVENT_OFFSET_PS = 2,
-	EVENT_DURATION_PS = 3,
-	EVENT_STATS = 4,
-	EVENT_NUM_OCCURRENCES = 5,
-	META_ID = 1,
-	META_NAME = 2,
-	META_DISPLAY_NAME = 4,
-	META_STATS = 5,
-	STAT_METADATA_ID = 1,
-	STAT_DOUBLE = 2,
-	STAT_UINT = 3,
-	STAT_INT = 4,
-	STAT_STR = 5,
-	STAT_BYTES = 6,
-	STAT_REF = 7,
-	MAP_KEY = 1,
-	MAP_VALUE = 2,
-};
 
 #define VARINT(field) TFP_PB_TAG(field, TFP_PB_VARINT)
 #define BYTES(field)  TFP_PB_TAG(field, TFP_PB_BYTES)

@@ -14,7 +14,8 @@
 enum sample_device { SAMPLE_GPU, SAMPLE_TPU, SAMPLE_NO_DEVICE };
 
 /* A host with two threads and a model server's two, two devices of a kind (one idle), HLO
- * modules, of which one runs again and again, a warning and a hostname. The caller frees it with builder_free. */
+ * modules, of which one runs again and again, a warning and a hostname. The caller frees it with
+ * builder_free. */
 struct builder *sample_capture(enum sample_device device);
 
 /* An HloProto: module `name` with one computation. Each instruction is four
