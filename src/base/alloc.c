@@ -1,9 +1,10 @@
 #include "base/alloc.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FIRST_ROOM 16u
 
 static atomic_uint_fast64_t asked;
 static atomic_uint_fast64_t fail_at;
@@ -61,6 +62,19 @@ char *tfp_strdup(const char *text)
 void tfp_free(void *memory)
 {
 	free(memory);
+}
+
+bool tfp_grow(void *list, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : FIRST_ROOM;
+	void *old;
+	memcpy(&old, list, sizeof(old)); /* a pointer of whatever type */
+	void *longer = more > *room ? tfp_reallocarray(old, more, size) : NULL;
+	if (!longer)
+		return false;
+	memcpy(list, &longer, sizeof(longer));
+	*room = more;
+	return true;
 }
 
 static void arm(uint64_t n, bool one)

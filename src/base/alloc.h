@@ -8,6 +8,7 @@
 #ifndef TFP_BASE_ALLOC_H
 #define TFP_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,14 @@ void *tfp_reallocarray(void *old, size_t count, size_t size);
 char *tfp_strdup(const char *text);
 char *tfp_strndup(const char *text, size_t length);
 void tfp_free(void *memory);
+
+/* Room for one more entry in an array that grows: list has room for `room` entries, a size_t,
+ * and holds `count`. When it is full both are changed, and there is about twice the room. false
+ * without memory: then all is as it was. */
+#define TFP_GROW(list, count, room)                                                                \
+	((count) < (room) || tfp_grow((void *)&(list), &(room), sizeof(*(list))))
+/* What TFP_GROW does when the array is full: *list points to entries of that size. */
+bool tfp_grow(void *list, size_t *room, size_t size);
 
 /* Test hooks. After tfp_alloc_fail_at(n) the nth allocation from now on (1 is
  * the next) and every later one fail until tfp_alloc_fail_at(0); after

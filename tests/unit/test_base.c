@@ -163,6 +163,36 @@ static void test_alloc_counts_and_fails(void **state)
 	tfp_free(NULL);
 }
 
+static void test_arrays_grow(void **state)
+{
+	uint32_t *list = NULL;
+	size_t room = 0, huge = SIZE_MAX / 2 + 1, grown = 0;
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++) {
+		size_t before = room;
+		assert_true(TFP_GROW(list, (size_t)i, room));
+		assert_true(room > i);
+		grown += room != before;
+		list[i] = i;
+	}
+	for (uint32_t i = 0; i < 10000; i++)
+		assert_int_equal(list[i], i);
+	assert_true(grown < 15);
+	/* Without memory, or with a size that no number has, all is as it was. */
+	const uint32_t *const old = list;
+	size_t full = room;
+	tfp_alloc_fail_at(1);
+	assert_false(TFP_GROW(list, full, room));
+	tfp_alloc_fail_at(0);
+	assert_ptr_equal(list, old);
+	assert_int_equal(room, full);
+	assert_false(TFP_GROW(list, huge, huge));
+	huge /= 4;
+	assert_false(TFP_GROW(list, huge, huge));
+	assert_ptr_equal(list, old);
+	tfp_free(list);
+}
+
 static void test_str_map_finds_what_was_added(void **state)
 {
 	static char keys[5000][12];
@@ -466,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_buf_keeps_its_ceiling_and_stays_failed),
 		cmocka_unit_test(test_buf_without_memory_fails),
 		cmocka_unit_test(test_alloc_counts_and_fails),
+		cmocka_unit_test(test_arrays_grow),
 		cmocka_unit_test(test_str_map_finds_what_was_added),
 		cmocka_unit_test(test_sort_is_stable),
 		cmocka_unit_test(test_sort_of_pairs),
