@@ -751,16 +751,9 @@ static void train_step(struct tfp_synth_host *h, const struct tfp_synth_step *s)
 static bool push(struct tfp_synth_host *h, struct tfp_synth_scope **list, size_t *count,
 		 size_t *room, uint32_t name, struct tfp_synth_span span)
 {
-	if (*count == *room) {
-		size_t more = *room ? *room * 2 : 1024;
-		struct tfp_synth_scope *grown = tfp_reallocarray(*list, more, sizeof(**list));
-
-		if (!grown) {
-			h->space.no_memory = true;
-			return false;
-		}
-		*list = grown;
-		*room = more;
+	if (!TFP_GROW(*list, *count, *room)) {
+		h->space.no_memory = true;
+		return false;
 	}
 	(*list)[(*count)++] = (struct tfp_synth_scope){name, span.start, end_of(span)};
 	return true;

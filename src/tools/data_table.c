@@ -47,15 +47,9 @@ static void add(struct tfp_table *t, struct tfp_cell cell)
 {
 	if (t->failed)
 		return;
-	if (t->cell_count == t->cell_room) {
-		size_t room = t->cell_room ? t->cell_room * 2 : 256;
-		struct tfp_cell *cells = tfp_reallocarray(t->cells, room, sizeof(*cells));
-		if (!cells) {
-			t->failed = true;
-			return;
-		}
-		t->cells = cells;
-		t->cell_room = room;
+	if (!TFP_GROW(t->cells, t->cell_count, t->cell_room)) {
+		t->failed = true;
+		return;
 	}
 	t->cells[t->cell_count++] = cell;
 }

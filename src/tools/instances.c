@@ -36,15 +36,9 @@ void tfp_instances_add(struct tfp_instances *all, const char *host, const struct
 	int64_t duration = tfp_event_duration_ps(line, event);
 	if (all->failed)
 		return;
-	if (all->count == all->room) {
-		size_t room = all->room ? all->room * 2 : 256;
-		int64_t *list = tfp_reallocarray(all->durations_ps, room, sizeof(*list));
-		if (!list) {
-			all->failed = true;
-			return;
-		}
-		all->durations_ps = list;
-		all->room = room;
+	if (!TFP_GROW(all->durations_ps, all->count, all->room)) {
+		all->failed = true;
+		return;
 	}
 	all->durations_ps[all->count++] = duration;
 	size_t at = all->slowest_count;

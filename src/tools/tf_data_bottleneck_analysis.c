@@ -375,14 +375,8 @@ static bool add_bottleneck(struct work *w, const struct tfp_iterators *data,
 		if (!keep(arena, &b.name) || !keep(arena, &b.long_name))
 			return false;
 	}
-	if (w->bottleneck_count == w->bottleneck_room) {
-		size_t room = w->bottleneck_room ? w->bottleneck_room * 2 : 16;
-		struct bottleneck *list = tfp_reallocarray(w->bottlenecks, room, sizeof(*list));
-		if (!list)
-			return false;
-		w->bottlenecks = list;
-		w->bottleneck_room = room;
-	}
+	if (!TFP_GROW(w->bottlenecks, w->bottleneck_count, w->bottleneck_room))
+		return false;
 	w->bottlenecks[w->bottleneck_count++] = b;
 	return true;
 }

@@ -99,14 +99,8 @@ struct open {
 
 static bool push(struct open *o, uint32_t event)
 {
-	if (o->count == o->room) {
-		size_t room = o->room ? o->room * 2 : 64;
-		uint32_t *events = tfp_reallocarray(o->events, room, sizeof(*events));
-		if (!events)
-			return false;
-		o->events = events;
-		o->room = room;
-	}
+	if (!TFP_GROW(o->events, o->count, o->room))
+		return false;
 	o->events[o->count++] = event;
 	return true;
 }
@@ -238,14 +232,8 @@ static bool add_row(struct rows *r, const struct tfp_trace_track *t, uint32_t me
 {
 	struct tfp_str name = tfp_trace_meta_name(t, meta);
 	unsigned category = tfp_event_category(t->host->categories, t->index, meta);
-	if (r->count == r->room) {
-		size_t room = r->room ? r->room * 2 : 256;
-		struct row *list = tfp_reallocarray(r->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		r->list = list;
-		r->room = room;
-	}
+	if (!TFP_GROW(r->list, r->count, r->room))
+		return false;
 	uint32_t at = tfp_str_map_add(&r->names[category], name.size ? name.data : "", name.size,
 				      (uint32_t)r->count);
 	if (at == TFP_STR_MAP_NONE)

@@ -209,15 +209,9 @@ static void keep_arg(void *context, const struct tfp_trace_arg *arg)
 			return;
 		}
 	}
-	if (args->count == args->room) {
-		size_t room = args->room ? args->room * 2 : 32;
-		void *list = tfp_reallocarray(args->list, room, sizeof(*args->list));
-		if (!list) {
-			args->failed = true;
-			return;
-		}
-		args->list = list;
-		args->room = room;
+	if (!TFP_GROW(args->list, args->count, args->room)) {
+		args->failed = true;
+		return;
 	}
 	args->list[args->count++] = *arg;
 }

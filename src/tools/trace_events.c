@@ -22,14 +22,8 @@ struct listing {
 
 static bool add_before(struct listing *l, struct tfp_hit hit)
 {
-	if (l->before_count == l->before_room) {
-		size_t room = l->before_room ? l->before_room * 2 : 64;
-		struct tfp_hit *list = tfp_reallocarray(l->before, room, sizeof(*list));
-		if (!list)
-			return false;
-		l->before = list;
-		l->before_room = room;
-	}
+	if (!TFP_GROW(l->before, l->before_count, l->before_room))
+		return false;
 	l->before[l->before_count++] = hit;
 	return true;
 }

@@ -33,14 +33,8 @@ uint8_t *tfp_hit_masks_get(struct tfp_hit_masks *masks, const struct tfp_plane *
 		if (masks->list[i].plane == plane)
 			return masks->list[i].by_meta;
 	}
-	if (masks->count == masks->room) {
-		size_t room = masks->room ? masks->room * 2 : 16;
-		struct tfp_hit_mask *list = tfp_reallocarray(masks->list, room, sizeof(*list));
-		if (!list)
-			return NULL;
-		masks->list = list;
-		masks->room = room;
-	}
+	if (!TFP_GROW(masks->list, masks->count, masks->room))
+		return NULL;
 	uint8_t *mask = tfp_calloc(plane->event_meta_count, 1);
 	if (!mask)
 		return NULL;

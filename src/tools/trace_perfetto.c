@@ -446,15 +446,9 @@ static void put_event(struct writer *w, uint32_t t, size_t i, struct tfp_trace_e
 	struct lane *lane = choose_lane(w, t, event->start_ps, &end_ps);
 	if (!lane)
 		return;
-	if (lane->depth == lane->room) {
-		size_t room = lane->room ? lane->room * 2 : 8;
-		void *ends = tfp_reallocarray(lane->ends, room, sizeof(*lane->ends));
-		if (!ends) {
-			w->failed = true;
-			return;
-		}
-		lane->ends = ends;
-		lane->room = room;
+	if (!TFP_GROW(lane->ends, lane->depth, lane->room)) {
+		w->failed = true;
+		return;
 	}
 	put_begin(w, lane->uuid, track, i, event, SLICE_BEGIN);
 	lane->ends[lane->depth++] = end_ps;

@@ -194,15 +194,9 @@ static bool shows_flow(struct tfp_visibility *v, struct row *row,
 
 static void push_end(struct tfp_visibility *v, struct row *row, size_t depth, int64_t end_ps)
 {
-	if (depth == row->room) {
-		size_t room = row->room ? row->room * 2 : 8;
-		void *ends = tfp_reallocarray(row->ends, room, sizeof(*row->ends));
-		if (!ends) {
-			v->failed = true;
-			return;
-		}
-		row->ends = ends;
-		row->room = room;
+	if (!TFP_GROW(row->ends, depth, row->room)) {
+		v->failed = true;
+		return;
 	}
 	row->ends[depth] = end_ps;
 	row->depth = depth + 1;
