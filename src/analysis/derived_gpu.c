@@ -116,13 +116,8 @@ static enum tfp_status read_ranges(const struct tfp_capture *capture, struct ran
 		struct range range = {stat.metadata_id, 0};
 		if (!tfp_stat_int(&stat, &range.parent))
 			continue;
-		if (ranges->count == room) {
-			room = room ? room * 2 : 256;
-			void *list = tfp_reallocarray(ranges->list, room, sizeof(range));
-			if (!list)
-				return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
-			ranges->list = list;
-		}
+		if (!TFP_GROW(ranges->list, ranges->count, room))
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 		ranges->list[ranges->count++] = range;
 	}
 	if (ranges->count)
@@ -182,7 +177,8 @@ struct gpu {
 	struct tfp_memo *op_memo;       /* place in ops, by op, module and program */
 	struct tfp_str_map ops_by_text; /* the same */
 	struct hlo_op *ops;
-	uint32_t op_count, op_room;
+	uint32_t op_count;
+	size_t op_room;
 	uint32_t *levels; /* numbers of names */
 	size_t level_count, level_room;
 };
@@ -268,14 +264,8 @@ static uint32_t source_name(struct tfp_derived_plane *out,
 
 static bool add_level(struct gpu *g, uint32_t name)
 {
-	if (g->level_count == g->level_room) {
-		size_t room = g->level_room ? g->level_room * 2 : 256;
-		void *levels = tfp_reallocarray(g->levels, room, sizeof(*g->levels));
-		if (!levels)
-			return false;
-		g->levels = levels;
-		g->level_room = room;
-	}
+	if (!TFP_GROW(g->levels, g->level_count, g->level_room))
+		return false;
 	g->levels[g->level_count++] = name;
 	return true;
 }
@@ -338,14 +328,8 @@ static struct tfp_str op_key(struct gpu *g, const struct facts *f, struct tfp_bu
 
 static uint32_t add_hlo_op(struct gpu *g, const struct facts *f, struct tfp_str key)
 {
-	if (g->op_count == g->op_room) {
-		uint32_t room = g->op_room ? g->op_room * 2 : 64;
-		void *ops = tfp_reallocarray(g->ops, room, sizeof(*g->ops));
-		if (!ops)
-			return TFP_STR_MAP_NONE;
-		g->ops = ops;
-		g->op_room = room;
-	}
+	if (!TFP_GROW(g->ops, g->op_count, g->op_room))
+		return TFP_STR_MAP_NONE;
 	char *kept = tfp_arena_strndup(&g->out->arena, key.data, key.size);
 	if (!kept || !make_hlo_op(g, f, &g->ops[g->op_count]) ||
 	    tfp_str_map_add(&g->ops_by_text, kept, key.size, g->op_count) != g->op_count)

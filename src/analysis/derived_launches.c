@@ -71,14 +71,8 @@ static bool add_launch(struct line_task *t, const struct tfp_derived_launch *lau
 		join(&t->list[t->count - 1], launch);
 		return true;
 	}
-	if (t->count == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		void *list = tfp_reallocarray(t->list, room, sizeof(*t->list));
-		if (!list)
-			return false;
-		t->list = list;
-		t->room = room;
-	}
+	if (!TFP_GROW(t->list, t->count, t->room))
+		return false;
 	t->list[t->count++] = *launch;
 	return true;
 }

@@ -50,14 +50,8 @@ static struct tfp_str event_name(const struct tfp_op_name *op, struct tfp_buf *t
 
 static bool add_scope(struct tfp_derived_ops *ops, uint32_t name)
 {
-	if (ops->scope_count == ops->scope_room) {
-		size_t room = ops->scope_room ? ops->scope_room * 2 : 256;
-		void *scopes = tfp_reallocarray(ops->scopes, room, sizeof(*ops->scopes));
-		if (!scopes)
-			return false;
-		ops->scopes = scopes;
-		ops->scope_room = room;
-	}
+	if (!TFP_GROW(ops->scopes, ops->scope_count, ops->scope_room))
+		return false;
 	ops->scopes[ops->scope_count++] = name;
 	return true;
 }
@@ -91,14 +85,8 @@ static bool make_op(struct tfp_derived_ops *ops, struct tfp_str fullname,
 
 static uint32_t add_op(struct tfp_derived_ops *ops, struct tfp_str fullname)
 {
-	if (ops->count == ops->room) {
-		uint32_t room = ops->room ? ops->room * 2 : 64;
-		void *list = tfp_reallocarray(ops->list, room, sizeof(*ops->list));
-		if (!list)
-			return TFP_DERIVED_NO_OP;
-		ops->list = list;
-		ops->room = room;
-	}
+	if (!TFP_GROW(ops->list, ops->count, ops->room))
+		return TFP_DERIVED_NO_OP;
 	if (!make_op(ops, fullname, &ops->list[ops->count]) ||
 	    tfp_str_map_add(&ops->by_text, fullname.data, fullname.size, ops->count) != ops->count)
 		return TFP_DERIVED_NO_OP;

@@ -13,7 +13,8 @@ struct tfp_derived_ops {
 	struct tfp_memo *memo;      /* place in list, by address of the text */
 	struct tfp_str_map by_text; /* the same */
 	struct tfp_derived_op *list;
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 	uint32_t *scopes; /* numbers of names */
 	size_t scope_count, scope_room;
 };

@@ -74,16 +74,10 @@ uint32_t tfp_derived_name(struct tfp_derived_plane *plane, struct tfp_str text,
 			plane->names[found].display = keep(plane, display);
 		return found;
 	}
-	if (plane->name_count == plane->name_room) {
-		uint32_t room = plane->name_room ? plane->name_room * 2 : 64;
-		void *names = tfp_reallocarray(plane->names, room, sizeof(*plane->names));
-		if (!names) {
-			tfp_free(large);
-			plane->failed = true;
-			return 0;
-		}
-		plane->names = names;
-		plane->name_room = room;
+	if (!TFP_GROW(plane->names, plane->name_count, plane->name_room)) {
+		tfp_free(large);
+		plane->failed = true;
+		return 0;
 	}
 	key = keep(plane, key);
 	tfp_free(large);
@@ -149,15 +143,9 @@ void tfp_derived_line_release(struct tfp_derived_line *line)
 size_t tfp_derived_add(struct tfp_derived_line *line, uint32_t name, struct tfp_derived_span span,
 		       int32_t group)
 {
-	if (line->count == line->room) {
-		size_t room = line->room ? line->room * 2 : 256;
-		void *events = tfp_reallocarray(line->events, room, sizeof(*line->events));
-		if (!events) {
-			line->plane->failed = true;
-			return SIZE_MAX;
-		}
-		line->events = events;
-		line->room = room;
+	if (!TFP_GROW(line->events, line->count, line->room)) {
+		line->plane->failed = true;
+		return SIZE_MAX;
 	}
 	if (span.end_ps < span.begin_ps)
 		span.end_ps = span.begin_ps;

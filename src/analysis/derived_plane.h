@@ -65,7 +65,8 @@ struct tfp_derived_plane {
 	struct {
 		struct tfp_str name, display; /* display "" for none */
 	} * names;
-	uint32_t name_count, name_room;
+	uint32_t name_count;
+	size_t name_room;
 	struct tfp_str_map by_name;
 	struct tfp_buf lines; /* encoded */
 	bool failed, any;

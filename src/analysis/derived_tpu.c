@@ -74,12 +74,13 @@ struct copies {
 	int64_t row_end_ps[ROWS_MAX];
 	size_t row_count;
 	struct begun *begun;
-	uint32_t begun_count, begun_room;
+	uint32_t begun_count;
+	size_t begun_room;
 	/* By number of the name: the oldest and youngest begun. */
 	struct {
 		uint32_t first, last;
 	} * queues;
-	uint32_t queue_room;
+	size_t queue_room;
 };
 
 static bool contains(struct tfp_str s, const char *text)
@@ -139,21 +140,15 @@ static uint32_t copy_name(struct tfp_derived_plane *out, struct tfp_str op)
 
 static bool make_room(struct copies *c, uint32_t name)
 {
-	if (c->begun_count == c->begun_room) {
-		uint32_t room = c->begun_room ? c->begun_room * 2 : 64;
-		void *begun = tfp_reallocarray(c->begun, room, sizeof(*c->begun));
-		if (!begun)
-			return false;
-		c->begun = begun;
-		c->begun_room = room;
-	}
+	if (!TFP_GROW(c->begun, c->begun_count, c->begun_room))
+		return false;
 	if (name >= c->queue_room) {
-		uint32_t room = c->out->name_room;
+		size_t room = c->out->name_room;
 		void *queues = tfp_reallocarray(c->queues, room, sizeof(*c->queues));
 		if (!queues)
 			return false;
 		c->queues = queues;
-		for (uint32_t i = c->queue_room; i < room; i++)
+		for (size_t i = c->queue_room; i < room; i++)
 			c->queues[i].first = c->queues[i].last = NONE;
 		c->queue_room = room;
 	}

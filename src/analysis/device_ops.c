@@ -302,14 +302,8 @@ static bool push(struct tpu *t, struct open_event e)
 		}
 		pop(t);
 	}
-	if (t->depth == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		struct open_event *stack = tfp_reallocarray(t->stack, room, sizeof(*stack));
-		if (!stack)
-			return false;
-		t->stack = stack;
-		t->room = room;
-	}
+	if (!TFP_GROW(t->stack, t->depth, t->room))
+		return false;
 	t->stack[t->depth++] = e;
 	return true;
 }

@@ -60,14 +60,8 @@ static uint32_t module_of_name(struct finder *f, const char *name, size_t size)
 	uint32_t known = tfp_str_map_find(&f->by_name, name, size);
 	if (known != TFP_STR_MAP_NONE)
 		return known;
-	if (f->module_count == f->module_room) {
-		size_t room = f->module_room ? f->module_room * 2 : 64;
-		struct module *list = tfp_reallocarray(f->modules, room, sizeof(*list));
-		if (!list || room >= UINT32_MAX)
-			return UINT32_MAX;
-		f->modules = list;
-		f->module_room = room;
-	}
+	if (f->module_count > INT32_MAX || !TFP_GROW(f->modules, f->module_count, f->module_room))
+		return UINT32_MAX;
 	const char *kept = tfp_arena_strndup(&f->arena, name, size);
 	uint32_t index = (uint32_t)f->module_count;
 	if (!kept || tfp_str_map_add(&f->by_name, kept, size, index) == TFP_STR_MAP_NONE)
@@ -189,14 +183,8 @@ struct pieces {
 
 static bool add_piece(struct pieces *p, struct piece piece)
 {
-	if (p->count == p->room) {
-		size_t room = p->room ? p->room * 2 : 256;
-		struct piece *list = tfp_reallocarray(p->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		p->list = list;
-		p->room = room;
-	}
+	if (!TFP_GROW(p->list, p->count, p->room))
+		return false;
 	p->list[p->count++] = piece;
 	return true;
 }

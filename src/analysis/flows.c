@@ -84,14 +84,8 @@ static uint64_t hash_numbers(uint64_t seed, const uint64_t *numbers, size_t coun
 static bool add(struct line_task *t, size_t event, uint64_t id, unsigned category,
 		enum tfp_flow_direction direction)
 {
-	if (t->count == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		void *ends = tfp_reallocarray(t->ends, room, sizeof(*t->ends));
-		if (!ends)
-			return false;
-		t->ends = ends;
-		t->room = room;
-	}
+	if (!TFP_GROW(t->ends, t->count, t->room))
+		return false;
 	t->ends[t->count++] = (struct tfp_flow_end){
 		.id = id,
 		.plane = t->plane_index,

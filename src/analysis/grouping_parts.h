@@ -160,14 +160,8 @@ struct tfp_raw {
 
 static inline bool push(struct tfp_raw_list *list, const void *item, size_t size)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 16;
-		void *items = tfp_reallocarray(list->items, room, size);
-		if (!items)
-			return false;
-		list->items = items;
-		list->room = room;
-	}
+	if (list->count == list->room && !tfp_grow(&list->items, &list->room, size))
+		return false;
 	memcpy((char *)list->items + list->count++ * size, item, size);
 	return true;
 }

@@ -226,14 +226,8 @@ static bool find_regions(struct tfp_raw_line *l)
 			tfp_grouping_facts(l, i, &f);
 			if (!has(&f, CONSUMER_ID))
 				continue;
-			if (g->region_count == room) {
-				room = room ? room * 2 : 16;
-				struct tfp_region *list =
-					tfp_reallocarray(g->regions, room, sizeof(*list));
-				if (!list)
-					return false;
-				g->regions = list;
-			}
+			if (!TFP_GROW(g->regions, g->region_count, room))
+				return false;
 			/* One that is not stopped is taken back. */
 			g->region_count -= is_open;
 			g->regions[g->region_count++] =

@@ -248,14 +248,8 @@ static bool name_group(struct tfp_raw *raw, struct tfp_raw_ref ref, int32_t grou
 static bool make_group(struct tfp_raw *raw, struct tfp_raw_ref root, int32_t group)
 {
 	struct tfp_groups *groups = raw->groups;
-	if ((size_t)group == raw->group_room) {
-		size_t room = raw->group_room ? raw->group_room * 2 : 64;
-		struct tfp_group *list = tfp_reallocarray(groups->groups, room, sizeof(*list));
-		if (!list)
-			return false;
-		groups->groups = list;
-		raw->group_room = room;
-	}
+	if (!TFP_GROW(groups->groups, (size_t)group, raw->group_room))
+		return false;
 	if ((size_t)group == groups->group_count)
 		groups->groups[groups->group_count++] = (struct tfp_group){{"", 0}};
 	return push(&raw->group_roots, &root, sizeof(root)) && propagate(raw, root, group) &&

@@ -37,14 +37,8 @@ struct file_tasks {
 static bool add_named(struct line_task *t, size_t event)
 {
 	struct tfp_line_groups *g = t->groups;
-	if (g->named_count == t->named_room) {
-		size_t room = t->named_room ? t->named_room * 2 : 16;
-		uint32_t *list = tfp_reallocarray(g->named, room, sizeof(*list));
-		if (!list)
-			return false;
-		g->named = list;
-		t->named_room = room;
-	}
+	if (!TFP_GROW(g->named, g->named_count, t->named_room))
+		return false;
 	g->named[g->named_count++] = (uint32_t)event;
 	return true;
 }

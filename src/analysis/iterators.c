@@ -99,22 +99,6 @@ struct data {
 	uint64_t looks;
 };
 
-/* Room for one more item. items: the address of a pointer to items. */
-static bool grow(void *items, size_t *room, size_t count, size_t size)
-{
-	void *list;
-	if (count < *room)
-		return true;
-	size_t more = *room ? *room * 2 : 64;
-	memcpy(&list, items, sizeof(list));
-	list = tfp_reallocarray(list, more, size);
-	if (!list)
-		return false;
-	memcpy(items, &list, sizeof(list));
-	*room = more;
-	return true;
-}
-
 /* ---- events ---- */
 
 static size_t count_separators(struct tfp_str s)
@@ -226,7 +210,7 @@ static void read_line(void *context, size_t index)
 			depth--;
 		if (node && depth > 0)
 			node->parent = open[depth - 1].node;
-		ok = grow(&open, &room, depth, sizeof(*open));
+		ok = TFP_GROW(open, depth, room);
 		if (ok)
 			open[depth++] =
 				(struct open_event){end, node ? (uint32_t)(next - 1) : NONE};
@@ -299,7 +283,7 @@ static bool enter_iterators(struct data *d, enum type type, size_t *room)
 			return false;
 		if (node->iterator < next)
 			continue;
-		if (!grow(&out->iterators, room, next, sizeof(*out->iterators)))
+		if (next == *room && !tfp_grow(&out->iterators, room, sizeof(*out->iterators)))
 			return false;
 		struct tfp_str name = d->plane->event_metas[node->meta].name;
 		/* parent is set once all are known; until then it says whether there is one. */
@@ -371,7 +355,7 @@ static bool find_producers(struct data *d)
 		uint32_t maker = made_by(d, node);
 		if (maker == NONE)
 			continue;
-		if (!grow(&d->producers, &room, d->producer_count, sizeof(*d->producers)))
+		if (!TFP_GROW(d->producers, d->producer_count, room))
 			return false;
 		d->producers[d->producer_count++] =
 			(struct producer){d->nodes[maker].parent_id, node->id, maker};
@@ -414,7 +398,7 @@ static struct tfp_iterator_use *use_of(struct data *d, const struct node *n, uin
 	struct tfp_iterators *out = d->out;
 	if (d->use_call[n->iterator] == call)
 		return &out->uses[d->use_at[n->iterator]];
-	if (!grow(&out->uses, &d->use_room, out->use_count, sizeof(*out->uses)))
+	if (!TFP_GROW(out->uses, out->use_count, d->use_room))
 		return NULL;
 	d->use_call[n->iterator] = call;
 	d->use_at[n->iterator] = out->use_count;
@@ -459,8 +443,8 @@ static bool add_child(struct data *d, struct visit *v, uint32_t index)
 		return true;
 	int64_t from = child->start_ps > n->start_ps ? child->start_ps : n->start_ps;
 	int64_t to = child->end_ps < n->end_ps ? child->end_ps : n->end_ps;
-	if (!grow(&d->queue, &d->queue_room, *v->queue_count, sizeof(*d->queue)) ||
-	    !grow(&d->spans, &d->span_room, v->span_count, sizeof(*d->spans)))
+	if (!TFP_GROW(d->queue, *v->queue_count, d->queue_room) ||
+	    !TFP_GROW(d->spans, v->span_count, d->span_room))
 		return false;
 	if (to > from)
 		d->spans[v->span_count++] = (struct span){from, to};
@@ -494,7 +478,7 @@ static bool add_children(struct data *d, struct visit *v, uint64_t most_looks)
 static bool follow(struct data *d, uint32_t root, uint32_t call, uint64_t most_looks)
 {
 	size_t count = 0;
-	if (!grow(&d->queue, &d->queue_room, count, sizeof(*d->queue)))
+	if (!TFP_GROW(d->queue, count, d->queue_room))
 		return false;
 	d->queue[count++] = (struct step){root, true};
 	for (size_t at = 0; at < count && d->looks < most_looks; at++) {
@@ -650,7 +634,7 @@ static bool find_pipelines(struct data *d, const uint32_t *order, const bool *is
 		uint32_t root = d->nodes[d->roots[order[i]]].iterator;
 		size_t n = out->pipeline_count;
 		if (n == 0 || out->pipelines[n - 1].root != root) {
-			if (!grow(&out->pipelines, &room, n, sizeof(*out->pipelines)))
+			if (!TFP_GROW(out->pipelines, n, room))
 				return false;
 			out->pipelines[out->pipeline_count++] = (struct tfp_pipeline){
 				.root = root, .is_device = is_device[root], .first_call = i};
@@ -670,7 +654,7 @@ static bool find_roots(struct data *d)
 		d->out->without_id += is_iterator(node) && !node->has_id;
 		if (node->iterator == NONE || !node->kind.is_root)
 			continue;
-		if (!grow(&d->roots, &room, d->root_count, sizeof(*d->roots)))
+		if (!TFP_GROW(d->roots, d->root_count, room))
 			return false;
 		d->roots[d->root_count++] = (uint32_t)i;
 	}

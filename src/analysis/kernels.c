@@ -280,14 +280,8 @@ static struct tfp_str keep(struct tfp_arena *arena, struct tfp_str s)
 static bool append(struct tfp_kernels *all, const struct tfp_kernel *k, const char *key,
 		   size_t size)
 {
-	if (all->count == all->room) {
-		size_t room = all->room ? all->room * 2 : 64;
-		struct tfp_kernel *list = tfp_reallocarray(all->kernels, room, sizeof(*list));
-		if (!list)
-			return false;
-		all->kernels = list;
-		all->room = room;
-	}
+	if (!TFP_GROW(all->kernels, all->count, all->room))
+		return false;
 	char *kept = tfp_arena_strndup(&all->arena, key, size);
 	if (!kept ||
 	    tfp_str_map_add(&all->by_key, kept, size, (uint32_t)all->count) == TFP_STR_MAP_NONE)

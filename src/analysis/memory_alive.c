@@ -79,14 +79,8 @@ static uint32_t next_of(const struct look *l, uint32_t i)
 
 static bool add_row(struct tfp_memory_rows *out, size_t *room, struct tfp_memory_row row)
 {
-	if (out->count == *room) {
-		size_t more = *room ? *room * 2 : 256;
-		struct tfp_memory_row *rows = tfp_reallocarray(out->rows, more, sizeof(*rows));
-		if (!rows)
-			return false;
-		out->rows = rows;
-		*room = more;
-	}
+	if (out->count == *room && !tfp_grow(&out->rows, room, sizeof(*out->rows)))
+		return false;
 	out->rows[out->count++] = row;
 	return true;
 }

@@ -25,14 +25,8 @@ uint32_t tfp_memory_add_id(struct tfp_memory_names *n, struct tfp_str id)
 	uint32_t found = tfp_str_map_find(&n->id_map, id.data, id.size);
 	if (found != TFP_STR_MAP_NONE)
 		return found;
-	if (n->id_count == n->id_room) {
-		size_t room = n->id_room ? n->id_room * 2 : 8;
-		struct tfp_str *list = tfp_reallocarray(n->ids, room, sizeof(*list));
-		if (!list)
-			return TFP_STR_MAP_NONE;
-		n->ids = list;
-		n->id_room = room;
-	}
+	if (!TFP_GROW(n->ids, n->id_count, n->id_room))
+		return TFP_STR_MAP_NONE;
 	const char *copy = tfp_arena_strndup(&n->arena, id.data, id.size);
 	if (!copy)
 		return TFP_STR_MAP_NONE;
@@ -69,14 +63,8 @@ uint32_t tfp_memory_add_label(struct tfp_memory_names *n, const struct tfp_memor
 	uint32_t found = tfp_str_map_find(&n->label_map, n->key.data, n->key.size);
 	if (found != TFP_STR_MAP_NONE)
 		return found;
-	if (n->label_count == n->label_room) {
-		size_t room = n->label_room ? n->label_room * 2 : 64;
-		struct tfp_memory_label *list = tfp_reallocarray(n->labels, room, sizeof(*list));
-		if (!list)
-			return TFP_STR_MAP_NONE;
-		n->labels = list;
-		n->label_room = room;
-	}
+	if (!TFP_GROW(n->labels, n->label_count, n->label_room))
+		return TFP_STR_MAP_NONE;
 	const char *copy = tfp_arena_strndup(&n->arena, n->key.data, n->key.size);
 	if (!copy)
 		return TFP_STR_MAP_NONE;

@@ -45,14 +45,8 @@ struct tfp_op *tfp_op_db_enter(struct tfp_op_db *db, uint64_t module_id, struct 
 		op = &db->ops[found];
 		goto out;
 	}
-	if (db->count == db->room) {
-		size_t room = db->room ? db->room * 2 : 64;
-		struct tfp_op *ops = tfp_reallocarray(db->ops, room, sizeof(*ops));
-		if (!ops)
-			goto out;
-		db->ops = ops;
-		db->room = room;
-	}
+	if (!TFP_GROW(db->ops, db->count, db->room))
+		goto out;
 	/* The map keeps the key's address: it must be the arena's. */
 	char *kept = tfp_arena_strndup(&db->arena, key, size);
 	if (!kept ||

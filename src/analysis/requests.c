@@ -109,14 +109,8 @@ static bool add_span(struct reader *r, struct tfp_time_span span, uint32_t group
 		     enum tfp_step_event type)
 {
 	struct spans *s = &r->spans;
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct tfp_step_span *list = tfp_reallocarray(s->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		s->list = list;
-		s->room = room;
-	}
+	if (!TFP_GROW(s->list, s->count, s->room))
+		return false;
 	s->list[s->count++] =
 		(struct tfp_step_span){span.begin_ps, span.end_ps, group, (uint8_t)type};
 	return true;
@@ -125,14 +119,8 @@ static bool add_span(struct reader *r, struct tfp_time_span span, uint32_t group
 static bool add_transfer(struct reader *r, struct transfer transfer)
 {
 	struct transfers *t = &r->transfers;
-	if (t->count == t->room) {
-		size_t room = t->room ? t->room * 2 : 64;
-		struct transfer *list = tfp_reallocarray(t->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		t->list = list;
-		t->room = room;
-	}
+	if (!TFP_GROW(t->list, t->count, t->room))
+		return false;
 	t->list[t->count++] = transfer;
 	return true;
 }

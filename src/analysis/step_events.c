@@ -45,21 +45,6 @@ static const char *const names[WANTED] = {
 
 /* ---- lists ---- */
 
-static bool make_room(void *list, size_t count, size_t *room, size_t size)
-{
-	void *old, *new;
-	if (count < *room)
-		return true;
-	size_t more = *room ? *room * 2 : 32;
-	memcpy(&old, list, sizeof(old));
-	new = tfp_reallocarray(old, more, size);
-	if (!new)
-		return false;
-	memcpy(list, &new, sizeof(new));
-	*room = more;
-	return true;
-}
-
 /* Spans of a line come ascending by begin. What lies in or touches the last span of its
  * type and group joins it: nested ops would be most of a line otherwise. last:
  * index + 1 of the last span by type. */
@@ -72,7 +57,7 @@ static bool add_span(struct tfp_line_steps *l, uint32_t *last, struct tfp_step_s
 			old->end_ps = s.end_ps;
 		return true;
 	}
-	if (!make_room(&l->spans, l->span_count, &l->span_room, sizeof(*l->spans)))
+	if (!TFP_GROW(l->spans, l->span_count, l->span_room))
 		return false;
 	l->spans[l->span_count++] = s;
 	if (l->span_count <= UINT32_MAX)
@@ -118,7 +103,7 @@ static bool finish_spans(struct tfp_line_steps *l)
 static bool add_marker(struct tfp_step_marker **list, size_t *count, size_t *room,
 		       struct tfp_step_marker marker)
 {
-	if (!make_room(list, *count, room, sizeof(**list)))
+	if (*count == *room && !tfp_grow(list, room, sizeof(**list)))
 		return false;
 	(*list)[(*count)++] = marker;
 	return true;
@@ -276,7 +261,7 @@ static bool is_root_stage(struct stage_stack *s, int64_t begin, int64_t end, boo
 	       !(s->open[s->depth - 1].begin_ps <= begin && end <= s->open[s->depth - 1].end_ps))
 		s->depth--;
 	bool within = is_called || (s->depth && s->open[s->depth - 1].in_stage);
-	if (!make_room(&s->open, s->depth, &s->room, sizeof(*s->open))) {
+	if (!TFP_GROW(s->open, s->depth, s->room)) {
 		*no_memory = true;
 		return false;
 	}
@@ -336,8 +321,7 @@ static bool list_producers(struct host_lines *h)
 			read_host_stats(h, line, i, &f);
 			if (!f.has_producer)
 				continue;
-			if (!make_room(&h->producers, h->producer_count, &h->producer_room,
-				       sizeof(*h->producers)))
+			if (!TFP_GROW(h->producers, h->producer_count, h->producer_room))
 				return false;
 			h->producers[h->producer_count++] = f.producer;
 		}
@@ -496,7 +480,7 @@ static uint64_t bytes_of_details(struct tfp_str details)
 static bool add_copy(struct tfp_line_steps *out, uint32_t group, uint8_t type, uint64_t time_ps,
 		     struct tfp_str details)
 {
-	if (!make_room(&out->copies, out->copy_count, &out->copy_room, sizeof(*out->copies)))
+	if (!TFP_GROW(out->copies, out->copy_count, out->copy_room))
 		return false;
 	out->copies[out->copy_count++] = (struct tfp_step_copy_event){
 		.group = group,
@@ -808,7 +792,7 @@ static struct tfp_tpu_step *tpu_step(struct tpu_reader *r, uint32_t group)
 	r->last_step = low;
 	if (low < out->tpu_count && out->tpu[low].group == group)
 		return &out->tpu[low];
-	if (!make_room(&out->tpu, out->tpu_count, &out->tpu_room, sizeof(*out->tpu)))
+	if (!TFP_GROW(out->tpu, out->tpu_count, out->tpu_room))
 		return NULL;
 	memmove(&out->tpu[low + 1], &out->tpu[low], (out->tpu_count - low) * sizeof(*out->tpu));
 	out->tpu_count++;
@@ -874,7 +858,7 @@ static bool read_tpu_ops(struct tpu_reader *r, const struct tfp_line *line,
 			}
 			ok = tpu_pop(r);
 		}
-		ok = ok && make_room(&r->open, r->depth, &r->room, sizeof(*r->open));
+		ok = ok && TFP_GROW(r->open, r->depth, r->room);
 		if (ok)
 			r->open[r->depth++] = e;
 		r->out->has_infeed |= e.part == TFP_TPU_INFEED;

@@ -106,14 +106,8 @@ static bool keep_text(struct tfp_steps *steps, struct tfp_str text, struct tfp_s
 /* Adds a step without cores; its cores are added right after. NULL without memory. */
 static struct tfp_step *add_step(struct tfp_steps *steps, uint32_t number, struct tfp_str name)
 {
-	if (steps->count == steps->room) {
-		size_t room = steps->room ? steps->room * 2 : 32;
-		struct tfp_step *list = tfp_reallocarray(steps->steps, room, sizeof(*list));
-		if (!list)
-			return NULL;
-		steps->steps = list;
-		steps->room = room;
-	}
+	if (!TFP_GROW(steps->steps, steps->count, steps->room))
+		return NULL;
 	struct tfp_str kept;
 	if (!keep_text(steps, name, &kept))
 		return NULL;
@@ -125,14 +119,8 @@ static struct tfp_step *add_step(struct tfp_steps *steps, uint32_t number, struc
 
 static bool add_core(struct tfp_steps *steps, const struct tfp_core_step *core)
 {
-	if (steps->core_count == steps->core_room) {
-		size_t room = steps->core_room ? steps->core_room * 2 : 32;
-		struct tfp_core_step *list = tfp_reallocarray(steps->cores, room, sizeof(*list));
-		if (!list)
-			return false;
-		steps->cores = list;
-		steps->core_room = room;
-	}
+	if (!TFP_GROW(steps->cores, steps->core_count, steps->core_room))
+		return false;
 	if (steps->core_count >= UINT32_MAX)
 		return false;
 	steps->cores[steps->core_count++] = *core;

@@ -21,14 +21,8 @@ static int64_t slot_end(const struct tfp_window *w, int64_t start_ps)
 
 static bool add(struct tfp_stretches *s, struct tfp_stretch stretch)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct tfp_stretch *list = tfp_reallocarray(s->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		s->list = list;
-		s->room = room;
-	}
+	if (!TFP_GROW(s->list, s->count, s->room))
+		return false;
 	s->list[s->count++] = stretch;
 	return true;
 }
@@ -189,14 +183,8 @@ uint64_t tfp_window_events(const struct tfp_timeline_track *t, const struct tfp_
 
 static bool add_slot(struct tfp_counter_slots *s, struct tfp_counter_slot slot)
 {
-	if (s->count == s->room) {
-		size_t room = s->room ? s->room * 2 : 256;
-		struct tfp_counter_slot *list = tfp_reallocarray(s->list, room, sizeof(*list));
-		if (!list)
-			return false;
-		s->list = list;
-		s->room = room;
-	}
+	if (!TFP_GROW(s->list, s->count, s->room))
+		return false;
 	s->list[s->count++] = slot;
 	return true;
 }

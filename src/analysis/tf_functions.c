@@ -32,14 +32,8 @@ static struct tfp_function *enter(struct tfp_functions *f, struct tfp_str name)
 	uint32_t found = tfp_str_map_find(&f->by_name, name.data, name.size);
 	if (found != TFP_STR_MAP_NONE)
 		return &f->list[found];
-	if (f->count == f->room) {
-		size_t room = f->room ? f->room * 2 : 16;
-		struct tfp_function *list = tfp_reallocarray(f->list, room, sizeof(*list));
-		if (!list)
-			return NULL;
-		f->list = list;
-		f->room = room;
-	}
+	if (!TFP_GROW(f->list, f->count, f->room))
+		return NULL;
 	const char *kept = tfp_arena_strndup(&f->arena, name.data ? name.data : "", name.size);
 	if (!kept ||
 	    tfp_str_map_add(&f->by_name, kept, name.size, (uint32_t)f->count) == TFP_STR_MAP_NONE)
@@ -115,14 +109,8 @@ static bool open_call(struct calls *c, int64_t begin_ps, struct call call)
 	}
 	if (c->depth > 0)
 		c->stack[c->depth - 1].children_ps += call.time_ps;
-	if (c->depth == c->room) {
-		size_t room = c->room ? c->room * 2 : 16;
-		struct call *stack = tfp_reallocarray(c->stack, room, sizeof(*stack));
-		if (!stack)
-			return false;
-		c->stack = stack;
-		c->room = room;
-	}
+	if (!TFP_GROW(c->stack, c->depth, c->room))
+		return false;
 	c->stack[c->depth++] = call;
 	return true;
 }

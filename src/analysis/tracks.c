@@ -145,14 +145,8 @@ struct track_list {
 
 static bool add_track(struct track_list *list, struct tfp_track track)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 64;
-		struct tfp_track *tracks = tfp_reallocarray(list->tracks, room, sizeof(*tracks));
-		if (!tracks)
-			return false;
-		list->tracks = tracks;
-		list->room = room;
-	}
+	if (!TFP_GROW(list->tracks, list->count, list->room))
+		return false;
 	list->tracks[list->count++] = track;
 	return true;
 }

@@ -148,14 +148,8 @@ void tfp_columns_show(const struct tfp_columns *col, size_t count, struct tfp_li
 
 bool tfp_long_times_add(struct tfp_long_times *list, size_t event, int64_t ps)
 {
-	if (list->count == list->room) {
-		size_t room = list->room ? list->room * 2 : 16;
-		void *larger = tfp_reallocarray(list->list, room, sizeof(*list->list));
-		if (!larger)
-			return false;
-		list->list = larger;
-		list->room = room;
-	}
+	if (!TFP_GROW(list->list, list->count, list->room))
+		return false;
 	list->list[list->count++] = (struct tfp_long_time){ps, event};
 	return true;
 }

@@ -74,19 +74,13 @@ const char *tfp_path_last_part(const char *path)
 
 /* ---- memory of a scan ---- */
 
-/* The array with room for one more, at the same place or another; NULL when there
- * is no memory, and the array is as it was. */
-static void *grow(struct tfp_scan *s, void *array, struct tfp_scan_list *list, size_t size)
+/* Room for one more. array: the address of the pointer to entries of that size. */
+static bool grow(struct tfp_scan *s, void *array, struct tfp_scan_list *list, size_t size)
 {
-	if (list->count < list->room)
-		return array;
-	size_t room = list->room ? list->room * 2 : 32;
-	void *bigger = tfp_reallocarray(array, room, size);
-	if (bigger)
-		list->room = room;
-	else
-		s->no_memory = true;
-	return bigger;
+	if (list->count < list->room || tfp_grow(array, &list->room, size))
+		return true;
+	s->no_memory = true;
+	return false;
 }
 
 static const char *copy(struct tfp_scan *s, struct tfp_arena *arena, const char *text, size_t size)
@@ -125,11 +119,8 @@ void tfp_scan_note(struct tfp_scan *s, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	const char *clean = tfp_scan_clean_copy(s, text, strlen(text));
-	const char **notes = clean ? grow(s, s->notes, &s->note_list, sizeof(*s->notes)) : NULL;
-	if (notes) {
-		s->notes = notes;
-		notes[s->note_list.count++] = clean;
-	}
+	if (clean && grow(s, &s->notes, &s->note_list, sizeof(*s->notes)))
+		s->notes[s->note_list.count++] = clean;
 }
 
 /* ---- the walk ---- */
@@ -170,11 +161,9 @@ static const char *entry_path(struct tfp_scan *s, struct tfp_arena *arena, const
 static void add_capture(struct tfp_scan *s, const char *path, enum tfp_compression compression,
 			const struct stat *st)
 {
-	struct tfp_found *found = path ? grow(s, s->found, &s->founds, sizeof(*found)) : NULL;
-	if (!found)
+	if (!path || !grow(s, &s->found, &s->founds, sizeof(*s->found)))
 		return;
-	s->found = found;
-	struct tfp_found *f = &found[s->founds.count++];
+	struct tfp_found *f = &s->found[s->founds.count++];
 	*f = (struct tfp_found){path, tfp_path_last_part(path), compression, {0}};
 	tfp_identify(st, &f->identity);
 }
@@ -213,11 +202,8 @@ static void see_link(struct tfp_scan *s, int folder, const char *name, bool capt
 	} else if (S_ISDIR(st.st_mode) && follows(s)) {
 		/* Without the option a folder that a link may lead to is beneath the
 		 * root, so that the walk meets it anyway, under its own name. */
-		const char **links = grow(s, s->links, &s->link_list, sizeof(*links));
-		if (links) {
-			s->links = links;
-			links[s->link_list.count++] = path;
-		}
+		if (grow(s, &s->links, &s->link_list, sizeof(*s->links)))
+			s->links[s->link_list.count++] = path;
 	}
 	close(fd);
 }
@@ -242,12 +228,8 @@ static void see_entry(struct tfp_scan *s, int fd, const struct dirent *e, struct
 		if (is_skipped_folder(e->d_name))
 			return;
 		const char *name = copy(s, &s->scratch, e->d_name, strlen(e->d_name));
-		const char **pending =
-			name ? grow(s, s->pending, &s->pendings, sizeof(*pending)) : NULL;
-		if (pending) {
-			s->pending = pending;
-			pending[s->pendings.count++] = name;
-		}
+		if (name && grow(s, &s->pending, &s->pendings, sizeof(*s->pending)))
+			s->pending[s->pendings.count++] = name;
 		return;
 	}
 	s->file_total++;
@@ -304,13 +286,9 @@ static void note_empty_run(struct tfp_scan *s, const struct tfp_seen *seen)
 static void add_folder(struct tfp_scan *s, const char *path, size_t first)
 {
 	const char *kept = copy(s, s->arena, path, strlen(path));
-	struct tfp_found_folder *folders =
-		kept ? grow(s, s->folders, &s->folder_list, sizeof(*folders)) : NULL;
-	if (folders) {
-		s->folders = folders;
-		folders[s->folder_list.count++] =
+	if (kept && grow(s, &s->folders, &s->folder_list, sizeof(*s->folders)))
+		s->folders[s->folder_list.count++] =
 			(struct tfp_found_folder){kept, first, s->founds.count};
-	}
 }
 
 /* Reads the folder at s->path whole, and keeps fd, which is handed over, if it

@@ -355,14 +355,8 @@ static int by_use(const void *a, const void *b)
 static bool add_kept(struct kept **list, size_t *count, size_t *room, const char *name,
 		     const struct stat *st)
 {
-	if (*count == *room) {
-		size_t more = *room ? *room * 2 : 256;
-		struct kept *longer = tfp_reallocarray(*list, more, sizeof(*longer));
-		if (!longer)
-			return false;
-		*list = longer;
-		*room = more;
-	}
+	if (*count == *room && !tfp_grow(list, room, sizeof(**list)))
+		return false;
 	struct kept *k = &(*list)[(*count)++];
 	k->bytes = (uint64_t)st->st_size;
 	k->used_ns = tfp_clock_file_ns(st->st_mtim);
