@@ -216,8 +216,6 @@ enum tfp_status tfp_listen(struct tfp_listener *listener, const struct tfp_liste
 void tfp_listener_stop(struct tfp_listener *listener)
 {
 	struct stat st;
-	if (listener->fd >= 0)
-		shutdown(listener->fd, SHUT_RDWR);
 	if (listener->socket_path[0] && lstat(listener->socket_path, &st) == 0 &&
 	    st.st_dev == listener->device && st.st_ino == listener->inode)
 		unlink(listener->socket_path);

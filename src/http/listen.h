@@ -43,8 +43,8 @@ void tfp_listener_init(struct tfp_listener *listener);
  * files of other kinds are left alone. Closed by tfp_listener_close. */
 enum tfp_status tfp_listen(struct tfp_listener *listener, const struct tfp_listen_config *config,
 			   struct tfp_error *err) TFP_CHECK;
-/* No new clients: a socket file is removed, the descriptor shut down but not
- * closed. May be called again. */
+/* A socket file is removed, so that nobody finds it and a new server can have its place; the
+ * descriptor stays open. May be called again. */
 void tfp_listener_stop(struct tfp_listener *listener);
 /* Accepts one that was only initialised. */
 void tfp_listener_close(struct tfp_listener *listener);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "http/server_parts.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,8 @@ static enum MHD_Result admit(void *context, const struct sockaddr *address, sock
 {
 	struct tfp_http_server *server = context;
 	(void)size;
+	if (atomic_load(&server->closing))
+		return MHD_NO;
 	return tfp_limits_admit(server->limits, address) ? MHD_YES : MHD_NO;
 }
 
@@ -110,10 +113,12 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	 * not even one for whom there would be room. */
 	unsigned most = tfp_limits_connections(server->limits);
 	most = CONNECTION_THREADS * (most + most / 10 + 8);
+	/* The daemon closes the one that it gets. */
+	int listener = fcntl(server->listener->fd, F_DUPFD_CLOEXEC, 0);
 	const struct MHD_OptionItem options[] = {
 		/* First, so that it is there for what the others complain about. */
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
-		{MHD_OPTION_LISTEN_SOCKET, server->listener->fd, NULL},
+		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
 		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, most, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
@@ -130,11 +135,12 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		{MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TFP_TLS_PRIORITIES},
 		{MHD_OPTION_END, 0, NULL},
 	};
-	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-			(config->tls ? MHD_USE_TLS : 0),
-		0, admit, server, tfp_exchange_handle, server, MHD_OPTION_ARRAY, options,
-		MHD_OPTION_ARRAY, config->tls ? encrypted : plain, MHD_OPTION_END);
+	if (listener >= 0)
+		server->daemon = MHD_start_daemon(
+			MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME |
+				MHD_USE_ERROR_LOG | (config->tls ? MHD_USE_TLS : 0),
+			0, admit, server, tfp_exchange_handle, server, MHD_OPTION_ARRAY, options,
+			MHD_OPTION_ARRAY, config->tls ? encrypted : plain, MHD_OPTION_END);
 	if (!server->daemon) {
 		tfp_http_server_free(server);
 		return tfp_fail(err, TFP_IO, "cannot start the HTTP server");
@@ -147,10 +153,10 @@ void tfp_http_server_stop(struct tfp_http_server *server)
 {
 	atomic_store(&server->closing, true);
 	tfp_health_stop(server->health);
-	/* Its workers may still be about to look at the descriptor: new clients are
-	 * refused, but it is closed only when they have ended. */
-	if (MHD_quiesce_daemon(server->daemon) >= 0)
-		tfp_listener_stop(server->listener);
+	/* New clients are sent away until the daemon has ended. It could be told not to look for
+	 * any, but with epoll that may abort: MHD_quiesce_daemon and a worker both take the
+	 * descriptor out of the worker's set, and who comes second calls it fatal. */
+	tfp_listener_stop(server->listener);
 }
 
 bool tfp_http_server_idle(const struct tfp_http_server *server)

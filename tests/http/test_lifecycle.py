@@ -145,7 +145,7 @@ class Stopping(Case):
             server = self.serve()
             server.get("/runs")
             server.signal(number)
-            self.assertEqual(server.process.wait(10), 0)
+            self.assertEqual(server.process.wait(60), 0, server.log())
 
     def test_idle_connections_do_not_hold_it(self):
         server = self.serve()
@@ -227,6 +227,27 @@ class Stopping(Case):
             server.signal(signal.SIGTERM)  # the second quits at once
             self.assertEqual(server.process.wait(10), 0)
             self.assertLess(time.monotonic() - start, 3)
+
+    def test_newcomers_are_sent_away_while_it_stops(self):
+        self.put_run("plugins/profile/r", hosts=3, steps=3)
+        server = self.serve()
+        path = "/data?run=r&tag=kernel_stats&limit=0"
+        server.get(path)
+        with socket.socket() as slow:  # it never reads, and is waited for a while
+            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            slow.connect((server.host, server.port))
+            for _ in range(20):
+                slow.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
+            time.sleep(0.5)
+            server.signal(signal.SIGTERM)
+            time.sleep(0.3)
+            for _ in range(20):
+                try:
+                    self.assertIsNone(server.raw(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+                except OSError:
+                    pass  # cut off while it wrote, or refused as the server has ended
+            server.signal(signal.SIGTERM)
+            self.assertEqual(server.process.wait(60), 0, server.log())
 
     def test_stdout_may_be_closed(self):
         server = self.serve()
