@@ -100,7 +100,7 @@ class Tokens(AccessCase):
             self.assertIn(server.get(path).status, (200, 404), path)
         self.assertCode(server.get("/sign_in.html", {"Cookie": cookie}), 404, "not_found")
         # Nothing of all that is in the log.
-        self.eventually(lambda: "sign_in.html" in server.log())
+        self.eventually(lambda: "sign_in.html" in server.log() and " 303 " in server.log())
         self.assertNotIn(token, server.log())
         self.assertNotIn(cookie.split("=")[1], server.log())
         self.assertIn("GET /p/q/?x=1&token=*** 303", server.log())

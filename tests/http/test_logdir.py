@@ -304,7 +304,7 @@ class Explanations(Case):
         self.assertTrue(problem["message"] and problem["hint"])
         self.eventually(lambda: "no capture" in server.log())
         for line in problem["found"]:
-            self.assertIn(line, server.log())
+            self.eventually(lambda: line in server.log())
         return "\n".join(problem["found"])
 
     def test_empty(self):
