@@ -31,6 +31,7 @@
 #define STALE_SECONDS 3600
 /* Other processes put results too: count again after as many of ours. */
 #define PUTS_A_COUNT 64u
+#define WRITE_TRIES  4u
 /* Files that a folder is looked through for. */
 #define MOST_FILES ((size_t)1 << 20)
 
@@ -467,7 +468,12 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	ok = ok && tfp_result_encode(&whole, bytes, &file) && file.size <= cache->limit;
 	if (ok) {
 		name_of(cache, &whole, name);
-		ok = write_file(cache, name, &file);
+		/* Whoever empties the folder meanwhile may take the file or the new folder. */
+		for (unsigned left = WRITE_TRIES; left; left--) {
+			ok = write_file(cache, name, &file);
+			if (ok || errno != ENOENT)
+				break;
+		}
 		if (!ok && !atomic_exchange(&cache->complained, true))
 			tfp_log_warning("results cannot be kept: %s", strerror(errno));
 	}
