@@ -254,8 +254,7 @@ static bool read_thread(struct tfp_raw_line *l)
 			break;
 		}
 		enum tfp_runtime_event type = type_at(l, i);
-		int64_t end_ps =
-			tfp_event_offset_ps(l->line, i) + tfp_event_duration_ps(l->line, i);
+		int64_t end_ps = tfp_event_end_offset_ps(l->line, i);
 		struct tfp_raw_facts f;
 		tfp_grouping_facts(l, i, &f);
 		preprocess(l, type, &f);

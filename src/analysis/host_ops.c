@@ -191,8 +191,7 @@ static bool run_ops(struct line_ops *l)
 			continue;
 		if (op_of_event(l, i, &all[n])) {
 			all[n].begin_ps = tfp_event_offset_ps(l->line, i);
-			all[n].end_ps =
-				tfp_event_offset_ps(l->line, i) + tfp_event_duration_ps(l->line, i);
+			all[n].end_ps = tfp_event_end_offset_ps(l->line, i);
 			n++;
 		}
 	}

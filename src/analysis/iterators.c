@@ -189,7 +189,7 @@ static void read_line(void *context, size_t index)
 		}
 		struct kind kind = d->kinds[tfp_event_meta_index(line, i)];
 		struct node *node = kind.type == OTHER ? NULL : &d->nodes[next];
-		int64_t end = tfp_event_offset_ps(line, i) + tfp_event_duration_ps(line, i);
+		int64_t end = tfp_event_end_offset_ps(line, i);
 		if (node) {
 			int64_t start = tfp_event_start_ps(line, i), until;
 			if (__builtin_add_overflow(start, tfp_event_duration_ps(line, i), &until))

@@ -135,8 +135,7 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 			continue;
 		ok = open_call(c, tfp_event_offset_ps(line, i),
 			       (struct call){
-				       .end_ps = tfp_event_offset_ps(line, i) +
-						 tfp_event_duration_ps(line, i),
+				       .end_ps = tfp_event_end_offset_ps(line, i),
 				       .time_ps = (uint64_t)tfp_event_duration_ps(line, i),
 				       .name = tfp_event_meta(plane, line, i)->name,
 				       .mode = mode_of(mode),

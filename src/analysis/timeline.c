@@ -184,8 +184,7 @@ void tfp_timeline_reach(const struct tfp_timeline_track *t, int64_t begin_ps, in
 			continue;
 		/* Of what begins before, only the last one of a lane can reach so far. */
 		uint32_t event = tfp_lane_event(t, lane, place - 1);
-		int64_t end =
-			tfp_event_offset_ps(t->line, event) + tfp_event_duration_ps(t->line, event);
+		int64_t end = tfp_event_end_offset_ps(t->line, event);
 		if (t->overflows && lane == LAST_LANE)
 			event = tfp_lane_event(t, lane, 0);
 		else if (end < begin_ps)
@@ -233,14 +232,13 @@ static uint32_t find_after(const struct tfp_timeline_track *t, uint32_t lane, ui
 uint32_t tfp_timeline_parent(const struct tfp_timeline_track *t, uint32_t lane, uint32_t place)
 {
 	uint32_t event = tfp_lane_event(t, lane, place);
-	int64_t end = tfp_event_offset_ps(t->line, event) + tfp_event_duration_ps(t->line, event);
+	int64_t end = tfp_event_end_offset_ps(t->line, event);
 	while (lane-- > 0) {
 		uint32_t after = find_after(t, lane, event), above;
 		if (after == 0)
 			continue;
 		above = tfp_lane_event(t, lane, after - 1);
-		if (tfp_event_offset_ps(t->line, above) + tfp_event_duration_ps(t->line, above) >=
-		    end)
+		if (tfp_event_end_offset_ps(t->line, above) >= end)
 			return above;
 	}
 	return TFP_NO_EVENT;
@@ -250,7 +248,7 @@ void tfp_timeline_children(const struct tfp_timeline_track *t, uint32_t lane, ui
 			   uint32_t *from, uint32_t *to)
 {
 	uint32_t event = tfp_lane_event(t, lane, place);
-	int64_t end = tfp_event_offset_ps(t->line, event) + tfp_event_duration_ps(t->line, event);
+	int64_t end = tfp_event_end_offset_ps(t->line, event);
 	*from = *to = 0;
 	if (lane + 1 >= t->lane_count || (t->overflows && lane + 1 == LAST_LANE))
 		return;
@@ -258,7 +256,7 @@ void tfp_timeline_children(const struct tfp_timeline_track *t, uint32_t lane, ui
 	*to = tfp_lane_find_from(t, lane + 1, *from, 1, end);
 	if (*to > *from) {
 		uint32_t last = tfp_lane_event(t, lane + 1, *to - 1);
-		if (tfp_event_offset_ps(t->line, last) + tfp_event_duration_ps(t->line, last) > end)
+		if (tfp_event_end_offset_ps(t->line, last) > end)
 			--*to;
 	}
 }

@@ -258,6 +258,12 @@ static inline int64_t tfp_event_duration_ps(const struct tfp_line *line, size_t 
 }
 
 /* Index of the event's metadata in the plane's event_metas. */
+/* To its end; no overflow, as loading keeps both within bounds. */
+static inline int64_t tfp_event_end_offset_ps(const struct tfp_line *line, size_t i)
+{
+	return tfp_event_offset_ps(line, i) + tfp_event_duration_ps(line, i);
+}
+
 static inline uint32_t tfp_event_meta_index(const struct tfp_line *line, size_t i)
 {
 	return line->narrow_metas ? line->narrow_metas[i] : line->wide_metas[i];

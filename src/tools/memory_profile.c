@@ -247,9 +247,7 @@ static void put_modules(struct tfp_buf *out, const struct tfp_capture *capture)
 					       "\",\"endTimePs\":\"%" PRId64 "\",\"id\":\"%" PRIu64
 					       "\",\"planeName\":",
 					       tfp_event_offset_ps(line, i),
-					       tfp_event_offset_ps(line, i) +
-						       tfp_event_duration_ps(line, i),
-					       number);
+					       tfp_event_end_offset_ps(line, i), number);
 				tfp_json_text(out, plane->name.data + prefix,
 					      plane->name.size - prefix);
 				tfp_buf_putc(out, '}');

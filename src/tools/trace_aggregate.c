@@ -114,7 +114,7 @@ struct aggregate {
 
 static int64_t end_of(const struct tfp_line *line, uint32_t event)
 {
-	return tfp_event_offset_ps(line, event) + tfp_event_duration_ps(line, event);
+	return tfp_event_end_offset_ps(line, event);
 }
 
 /* The part of an event that lies in the range. */
