@@ -121,6 +121,12 @@ class Server:
         assert answer.status == 200, (answer.status, answer.body)
         return answer.json()
 
+    def metric(self, name):
+        for line in self.get("/metrics").body.decode().splitlines():
+            if line.startswith(name + " "):
+                return float(line.rpartition(" ")[2])
+        raise AssertionError(name + " is not counted")
+
     def raw(self, text):
         """Sends bytes as they are; the status of the answer."""
         with socket.create_connection((self.host, self.port), timeout=20) as s:

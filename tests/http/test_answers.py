@@ -50,12 +50,6 @@ class Answers(Case):
         finally:
             connection.close()
 
-    def count(self, server, name):
-        for line in server.get("/metrics").body.decode().splitlines():
-            if line.startswith(name + " "):
-                return float(line.rpartition(" ")[2])
-        self.fail(name + " is not counted")
-
     def eventually(self, check, message="it did not happen"):
         end = time.monotonic() + PATIENCE
         while True:
@@ -78,7 +72,7 @@ class Answers(Case):
         self.assertEqual({status for status, _, _ in answers}, {200})
         self.assertEqual(len({body for _, body, _ in answers}), 1)
         self.assertEqual(len({headers["ETag"] for _, _, headers in answers}), 1)
-        self.assertEqual(self.count(server, "tfprof_jobs_started_total"), 1)
+        self.assertEqual(server.metric("tfprof_jobs_started_total"), 1)
         self.assertEqual(server.log().count("making /data?"), 1)
         self.assertEqual(server.log().count("opening "), 1)
         # The same bytes as from a server that nobody else asks.
@@ -112,7 +106,7 @@ class Answers(Case):
         self.assertEqual(first.headers["Content-Disposition"],
                          second.headers["Content-Disposition"])
         self.assertIn("text/csv", second.headers["Content-Type"])
-        self.assertEqual(self.count(server, "tfprof_jobs_started_total"), 2)
+        self.assertEqual(server.metric("tfprof_jobs_started_total"), 2)
 
     def test_a_file_that_changes_is_read_again(self):
         self.put_run("logs/plugins/profile/small", seed=1)
@@ -195,7 +189,7 @@ class Answers(Case):
         for i in range(10):
             self.put_large("run%d" % i)
         server = self.serve()
-        cancelled = lambda: self.count(server, "tfprof_jobs_cancelled_total")
+        cancelled = lambda: server.metric("tfprof_jobs_cancelled_total")
         for i in range(0, 10, 2):
             path, other = address("run%d" % i), address("run%d" % (i + 1), "kernel_stats")
             client = server.connect(timeout=PATIENCE)
@@ -209,7 +203,7 @@ class Answers(Case):
                 self.assertEqual(stays.result(PATIENCE)[0], 200)
                 self.assertEqual(same.result(PATIENCE)[0], 200)
                 self.assertEqual(same.result()[1].count(b"\n"), stays.result()[1].count(b"\n"))
-            self.eventually(lambda: self.count(server, 'tfprof_jobs{state="running"}') == 0)
+            self.eventually(lambda: server.metric('tfprof_jobs{state="running"}') == 0)
             if cancelled():
                 break
         self.assertEqual(cancelled(), 1)
@@ -227,8 +221,8 @@ class Answers(Case):
         with socket.create_connection((server.host, server.port), timeout=PATIENCE) as s:
             s.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
         server.signal(signal.SIGCONT)
-        self.eventually(lambda: self.count(server, "tfprof_jobs_cancelled_total") == 1)
-        self.eventually(lambda: self.count(server, "tfprof_http_requests_in_flight") == 1)
+        self.eventually(lambda: server.metric("tfprof_jobs_cancelled_total") == 1)
+        self.eventually(lambda: server.metric("tfprof_http_requests_in_flight") == 1)
         self.assertEqual(self.ask(server, path)[0], 200)
 
     def test_a_flood_is_refused(self):
@@ -258,7 +252,7 @@ class Answers(Case):
             client.close()
         self.assertGreaterEqual(taken, 32)
         self.assertGreater(refused, 0)
-        self.assertEqual(self.count(server, "tfprof_jobs_refused_total"), refused)
+        self.assertEqual(server.metric("tfprof_jobs_refused_total"), refused)
         # When it is over all are welcome.
         for i in range(60):
             self.assertEqual(self.ask(server, address("a", "kernel_stats", limit=i + 1))[0], 200)
@@ -270,4 +264,4 @@ class Answers(Case):
             answers = list(pool.map(lambda _: self.ask(server, address("bad")), range(20)))
         self.assertEqual({status for status, _, _ in answers}, {422})
         self.assertEqual(len({body for _, body, _ in answers}), 1)
-        self.assertEqual(self.count(server, "tfprof_answers_kept"), 0)
+        self.assertEqual(server.metric("tfprof_answers_kept"), 0)

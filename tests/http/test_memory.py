@@ -42,12 +42,6 @@ class MemoryLimit(support.Case):
         finally:
             connection.close()
 
-    def metric(self, server, name):
-        for line in server.get("/metrics").body.decode().splitlines():
-            if line.startswith(name + " "):
-                return float(line.rpartition(" ")[2])
-        self.fail(name + " is not there")
-
     def most_resident(self, server):
         with open("/proc/%d/status" % server.process.pid, encoding="ascii") as f:
             return next(int(line.split()[1]) << 10 for line in f if line.startswith("VmHWM"))
@@ -67,16 +61,16 @@ class MemoryLimit(support.Case):
         def visit(i):
             status, body = self.ask(server, run="run%02d" % i, tag="overview_page")
             # What comes is counted a moment before what goes for it.
-            self.eventually(lambda: self.metric(server, "tfprof_captures_bytes") <= LIMIT)
+            self.eventually(lambda: server.metric("tfprof_captures_bytes") <= LIMIT)
             return status, len(body)
 
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as clients:
             answers = set(clients.map(visit, range(RUNS)))
         self.assertEqual({status for status, _ in answers}, {200})
         self.assertEqual(len(answers), 1, "the same bytes, the same answer")
-        self.assertGreater(self.metric(server, "tfprof_captures_resident"), 0)
-        one = self.metric(server, "tfprof_captures_bytes") / self.metric(
-            server, "tfprof_captures_resident")
+        self.assertGreater(server.metric("tfprof_captures_resident"), 0)
+        one = server.metric("tfprof_captures_bytes") / server.metric(
+            "tfprof_captures_resident")
         self.assertGreater(one, size)
         if sanitized():
             return  # it keeps what was freed
@@ -98,6 +92,6 @@ class MemoryLimit(support.Case):
             self.assertEqual(status, 200, body[:200])
             self.assertGreater(len(body), 1000)
             # It is not kept.
-            self.assertLessEqual(self.metric(server, "tfprof_captures_bytes"), LIMIT)
+            self.assertLessEqual(server.metric("tfprof_captures_bytes"), LIMIT)
         self.assertEqual(self.ask(server, run="small", tag="overview_page")[0], 200)
-        self.assertEqual(self.metric(server, "tfprof_captures_resident"), 1)
+        self.assertEqual(server.metric("tfprof_captures_resident"), 1)

@@ -24,4 +24,25 @@ static inline struct sockaddr_storage address_of(const char *text)
 	return out;
 }
 
+/* Whether two clients are from one network. */
+static const struct {
+	const char *a, *b;
+	bool same;
+} address_pairs[] = {
+	{"192.0.2.1", "192.0.2.1", true},
+	{"192.0.2.1", "192.0.2.2", false},
+	{"192.0.2.1", "::ffff:192.0.2.1", true},
+	{"::ffff:192.0.2.1", "::ffff:192.0.2.2", false},
+	{"192.0.2.1", "::192.0.2.1", false},
+	{"2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", true},
+	{"2001:db8:0:1::1", "2001:db8:0:2::1", false},
+	{"2001:db8::1", "192.0.2.1", false},
+	{"127.0.0.1", "127.0.0.2", false},
+	{"127.0.0.1", "::1", false},
+	{"::1", "::2", false}, /* one /64, but only one is this machine */
+	{"::1", NULL, false},
+	{"127.0.0.1", NULL, false},
+	{NULL, NULL, true},
+};
+
 #endif

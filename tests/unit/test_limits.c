@@ -75,33 +75,18 @@ static int64_t count_of(const struct door *d, enum tfp_metric which)
 
 static void test_one_address_or_network(void **state)
 {
-	static const struct {
-		const char *a, *b;
-		bool same;
-	} cases[] = {
-		{"192.0.2.1", "192.0.2.1", true},
-		{"192.0.2.1", "192.0.2.2", false},
-		{"192.0.2.1", "::ffff:192.0.2.1", true},
-		{"::ffff:192.0.2.1", "::ffff:192.0.2.2", false},
-		{"2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", true},
-		{"2001:db8:0:1::1", "2001:db8:0:2::1", false},
-		{"2001:db8::1", "192.0.2.1", false},
-		{"127.0.0.1", "127.0.0.2", false},
-		{"127.0.0.1", "::1", false},
-		{"::1", "::2", false}, /* one /64, but only one is this machine */
-		{NULL, NULL, true},
-	};
 	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
+	for (size_t i = 0; i < COUNT(address_pairs); i++) {
 		struct tfp_limits_config config = patient(20);
 		struct door d;
 		config.per_client = 1;
 		open_door(&d, &config);
-		assert_true(come(&d, cases[i].a, TFP_PHASE_WORK));
-		if (admit(&d, cases[i].b) == cases[i].same)
-			fail_msg("%s and %s", cases[i].a ? cases[i].a : "-",
-				 cases[i].b ? cases[i].b : "-");
-		assert_int_equal(count_of(&d, TFP_METRIC_REFUSED_PER_CLIENT), cases[i].same);
+		assert_true(come(&d, address_pairs[i].a, TFP_PHASE_WORK));
+		if (admit(&d, address_pairs[i].b) == address_pairs[i].same)
+			fail_msg("%s and %s", address_pairs[i].a ? address_pairs[i].a : "-",
+				 address_pairs[i].b ? address_pairs[i].b : "-");
+		assert_int_equal(count_of(&d, TFP_METRIC_REFUSED_PER_CLIENT),
+				 address_pairs[i].same);
 		close_door(&d);
 	}
 }
