@@ -139,9 +139,13 @@ class Server:
                 data += piece
             return int(data.split()[1])
 
+    def log_bytes(self):
+        # The server writes at the offset that it shares with this file: it must not be moved.
+        descriptor = self.errors.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+
     def log(self):
-        self.errors.seek(0)
-        return self.errors.read().decode(errors="replace")
+        return self.log_bytes().decode(errors="replace")
 
     def signal(self, number):
         self.process.send_signal(number)

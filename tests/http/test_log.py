@@ -29,8 +29,7 @@ class Log(support.Case):
             server.raw(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
         self.assertEqual(server.get("/version").status, 200)
         server.stop()
-        server.errors.seek(0)
-        data = server.errors.read()
+        data = server.log_bytes()
         self.assertNotIn(b"hunter2", data)
         self.assertTrue(data.endswith(b"\n"))
         return data.split(b"\n")[:-1]
