@@ -18,6 +18,7 @@ import urllib.parse
 SERVER = CLI = SYNTH = PROFILER = FAULTY = None  # paths of the programs, set by run.py
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = "2026_01_15_10_00_00"
+PATIENCE = 180  # machines that test are busy, and sanitizers slow: this long is never
 
 _made = {}
 _scratch = None
@@ -95,7 +96,7 @@ class Server:
         self.token = urllib.parse.parse_qs(parts.query).get("token", [None])[0]
         self.host, self.port, self.prefix = parts.hostname, parts.port, parts.path.rstrip("/")
 
-    def connect(self, timeout=20):
+    def connect(self, timeout=PATIENCE):
         return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
 
     def get(self, path, headers=None, method="GET", body=None, **query):
@@ -129,7 +130,7 @@ class Server:
 
     def raw(self, text):
         """Sends bytes as they are; the status of the answer."""
-        with socket.create_connection((self.host, self.port), timeout=20) as s:
+        with socket.create_connection((self.host, self.port), timeout=PATIENCE) as s:
             s.sendall(text)
             data = b""
             while b"\r\n" not in data:
@@ -154,7 +155,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -179,7 +180,7 @@ class Profiler:
         self.process.stdin.close()
         rest = self.process.stdout.read().splitlines()
         self.process.stdout.close()
-        assert self.process.wait(20) == 0
+        assert self.process.wait(PATIENCE) == 0
         return rest
 
 
@@ -211,7 +212,7 @@ class Case(unittest.TestCase):
 
     def eventually(self, check, message="it did not happen"):
         """What is listed may be a second old."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while True:
             value = check()
             if value:
@@ -255,7 +256,7 @@ class SharedServerCase(Case):
 
 
 def run_cli(*args, **options):
-    return subprocess.run([CLI] + list(args), capture_output=True, timeout=60, **options)
+    return subprocess.run([CLI] + list(args), capture_output=True, timeout=PATIENCE, **options)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ def cookie_of(answer):
 
 class UnixConnection(http.client.HTTPConnection):
     def __init__(self, path):
-        super().__init__("localhost", timeout=20)
+        super().__init__("localhost", timeout=support.PATIENCE)
         self.path = path
 
     def connect(self):
@@ -197,7 +197,7 @@ class Tokens(AccessCase):
             os.chmod(path, mode)
             with self.subTest(text=text, mode=mode):
                 done = subprocess.run([support.SERVER, "--port", "0", "--token-file", path, self.folder],
-                                      capture_output=True, text=True, timeout=60)
+                                      capture_output=True, text=True, timeout=support.PATIENCE)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(words, done.stderr)
 
@@ -211,7 +211,7 @@ class Tokens(AccessCase):
                      ["--allow-embed", "*"], ["--allow-embed", "https://a;script-src"]):
             with self.subTest(args=args):
                 done = subprocess.run([support.SERVER, *args, self.folder],
-                                      capture_output=True, text=True, timeout=60)
+                                      capture_output=True, text=True, timeout=support.PATIENCE)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
 
 
@@ -384,7 +384,7 @@ class SocketFiles(AccessCase):
         self.assertEqual(self.ask(path, Host="evil.example:6006"), 403)
         # A second one leaves it alone; its own goes with it.
         second = subprocess.run([support.SERVER, "--listen", "unix:" + path, self.folder],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=support.PATIENCE)
         self.assertEqual(second.returncode, 1)
         self.assertIn("a server answers there", second.stderr)
         self.assertEqual(self.ask(path), 200)
@@ -406,14 +406,14 @@ class SocketFiles(AccessCase):
             path = self.path("thing%s" % os.urandom(4).hex())
             make(path)
             done = subprocess.run([support.SERVER, "--listen", "unix:" + path, self.folder],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=support.PATIENCE)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertIn("no socket", done.stderr)
             self.assertTrue(os.path.lexists(path))
 
     def test_long_paths(self):
         done = subprocess.run([support.SERVER, "--listen", "unix:" + self.path("x" * 108), self.folder],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=support.PATIENCE)
         self.assertEqual(done.returncode, 1)
         self.assertIn("107", done.stderr)
 
@@ -443,7 +443,7 @@ class Tls(AccessCase):
             ["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-keyout", key, "-out", cert,
              "-days", "2", "-subj", "/CN=localhost",
              "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120)
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=support.PATIENCE)
         os.chmod(key, 0o600)
         return cert, key
 
@@ -451,7 +451,7 @@ class Tls(AccessCase):
         return ssl.create_default_context(cafile=cert)
 
     def ask(self, server, context, path="/runs", **headers):
-        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=20, context=context)
+        connection = http.client.HTTPSConnection("127.0.0.1", server.port, timeout=support.PATIENCE, context=context)
         try:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()
@@ -478,7 +478,7 @@ class Tls(AccessCase):
             self.assertIn(answer.status, (200, 404) if path == "/main.js" else (200,), path)
             self.assertTrue(answer.body)
         # Plain HTTP gets nothing there.
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as s:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=support.PATIENCE) as s:
             s.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\n\r\n")
             try:
                 data = s.recv(100)
@@ -495,7 +495,7 @@ class Tls(AccessCase):
         begins = (b"", b"\x16\x03\x01\x02\x00", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(60))
         waiting = []
         for i in range(200):
-            s = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=support.PATIENCE)
             self.addCleanup(s.close)
             if begins[i % len(begins)]:
                 s.sendall(begins[i % len(begins)])
@@ -551,7 +551,7 @@ class Tls(AccessCase):
         write(self.path("nonsense"), b"nonsense")
         encrypted = self.path("encrypted.key")
         subprocess.run(["openssl", "pkcs8", "-topk8", "-in", key, "-out", encrypted,
-                        "-passout", "pass:x"], check=True, stderr=subprocess.DEVNULL, timeout=60)
+                        "-passout", "pass:x"], check=True, stderr=subprocess.DEVNULL, timeout=support.PATIENCE)
         for files, words in (((cert, other), "the key is not the certificate's"),
                              ((key, cert), "this is no certificate"),
                              ((cert, cert), "this is no private key"),
@@ -563,7 +563,7 @@ class Tls(AccessCase):
             with self.subTest(words=words):
                 done = subprocess.run(
                     [support.SERVER, "--port", "0", "--tls-cert", files[0], "--tls-key", files[1],
-                     self.folder], capture_output=True, text=True, timeout=60)
+                     self.folder], capture_output=True, text=True, timeout=support.PATIENCE)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(words, done.stderr)
 

@@ -13,7 +13,6 @@ import support
 from support import Case
 
 STAGES = {"waiting", "reading", "grouping", "analysing", "writing"}
-PATIENCE = 300
 _large = None
 
 
@@ -33,16 +32,17 @@ def address(run, tag="overview_page", **query):
 
 
 class Answers(Case):
-    def put_large(self, run):
-        path = self.path("logs/plugins/profile", run, "worker-00.xplane.pb")
-        os.makedirs(os.path.dirname(path))
-        os.link(large(), path)  # another file of the same bytes
+    def put_large(self, run, hosts=1):
+        folder = self.path("logs/plugins/profile", run)
+        os.makedirs(folder)
+        for host in range(hosts):  # other files of the same bytes
+            os.link(large(), os.path.join(folder, "worker-%02d.xplane.pb" % host))
 
     def serve(self, *args, **options):
         return super().serve("--verbose", *(args or ("--no-cache",)), self.path("logs"), **options)
 
     def ask(self, server, path, **headers):
-        connection = server.connect(timeout=PATIENCE)
+        connection = server.connect(timeout=support.PATIENCE)
         try:
             connection.request("GET", path, headers=headers)
             response = connection.getresponse()
@@ -51,7 +51,7 @@ class Answers(Case):
             connection.close()
 
     def eventually(self, check, message="it did not happen"):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + support.PATIENCE
         while True:
             value = check()
             if value:
@@ -192,7 +192,7 @@ class Answers(Case):
         cancelled = lambda: server.metric("tfprof_jobs_cancelled_total")
         for i in range(0, 10, 2):
             path, other = address("run%d" % i), address("run%d" % (i + 1), "kernel_stats")
-            client = server.connect(timeout=PATIENCE)
+            client = server.connect(timeout=support.PATIENCE)
             client.request("GET", path)
             with concurrent.futures.ThreadPoolExecutor(2) as pool:
                 stays = pool.submit(self.ask, server, other)
@@ -200,8 +200,8 @@ class Answers(Case):
                 same = pool.submit(self.ask, server, address("run%d" % i, "kernel_stats"))
                 self.eventually(lambda: self.progress(server, path)["state"] != "waiting")
                 client.close()
-                self.assertEqual(stays.result(PATIENCE)[0], 200)
-                self.assertEqual(same.result(PATIENCE)[0], 200)
+                self.assertEqual(stays.result(support.PATIENCE)[0], 200)
+                self.assertEqual(same.result(support.PATIENCE)[0], 200)
                 self.assertEqual(same.result()[1].count(b"\n"), stays.result()[1].count(b"\n"))
             self.eventually(lambda: server.metric('tfprof_jobs{state="running"}') == 0)
             if cancelled():
@@ -218,7 +218,7 @@ class Answers(Case):
         server = self.serve()
         path = address("a")
         server.signal(signal.SIGSTOP)
-        with socket.create_connection((server.host, server.port), timeout=PATIENCE) as s:
+        with socket.create_connection((server.host, server.port), timeout=support.PATIENCE) as s:
             s.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n" % path.encode())
         server.signal(signal.SIGCONT)
         self.eventually(lambda: server.metric("tfprof_jobs_cancelled_total") == 1)
@@ -226,12 +226,12 @@ class Answers(Case):
         self.assertEqual(self.ask(server, path)[0], 200)
 
     def test_a_flood_is_refused(self):
-        self.put_large("a")
+        self.put_large("a", hosts=8)  # work for longer than it takes to read all requests
         server = self.serve()
         server.signal(signal.SIGSTOP)  # so that all are there before the first is answered
         clients = []
         for i in range(60):
-            client = server.connect(timeout=PATIENCE)
+            client = server.connect(timeout=support.PATIENCE)
             client.request("GET", address("a", "kernel_stats", limit=i + 1))
             clients.append(client)
         server.signal(signal.SIGCONT)

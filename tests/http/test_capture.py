@@ -108,7 +108,7 @@ class Command(CaptureCase):
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertIn("Profile", p.next_request())
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=support.PATIENCE)
         self.assertEqual(process.returncode, 1)
         self.assertIn(b"cancelled", err)
         self.assertIn("Terminate session=", p.next_request())
@@ -142,7 +142,7 @@ class Command(CaptureCase):
         p = self.profiler(size=10 * MEGABYTE)
         done = subprocess.run(
             [support.CLI, "capture", p.address, "-l", self.folder, "-d", "1ms"],
-            capture_output=True, timeout=60,
+            capture_output=True, timeout=support.PATIENCE,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (MEGABYTE, MEGABYTE)))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(b"free some space", done.stderr)
@@ -440,7 +440,7 @@ class Allowed(ServerCase):
             self.assertRefused(answer, 403, "forbidden")
         for bad in ("", "a:", "a b", "http://x"):
             done = subprocess.run([support.SERVER, "--capture-allow", bad, self.folder],
-                                  capture_output=True, timeout=20)
+                                  capture_output=True, timeout=support.PATIENCE)
             self.assertEqual(done.returncode, 2, bad)
 
     def test_xprof_s_form(self):

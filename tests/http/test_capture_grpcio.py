@@ -90,7 +90,7 @@ class Service:
 
     def stop(self):
         self.ended.set()
-        self.server.stop(0).wait(10)
+        self.server.stop(0).wait(support.PATIENCE)
 
 
 class Grpcio(Case):
@@ -196,10 +196,10 @@ class Grpcio(Case):
         service = self.service(wait)
         process = subprocess.Popen([support.CLI, "capture", service.address, "-l", self.folder, "-d", "30s"],
                                    stderr=subprocess.PIPE)
-        self.assertTrue(service.asked.wait(20))
+        self.assertTrue(service.asked.wait(support.PATIENCE))
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=support.PATIENCE)
         self.assertEqual(process.returncode, 1)
-        self.assertTrue(gone.wait(10))
-        self.assertTrue(service.ended.wait(10))
+        self.assertTrue(gone.wait(support.PATIENCE))
+        self.assertTrue(service.ended.wait(support.PATIENCE))
         self.assertEqual(service.terminated, service.requests[0][6].decode())

@@ -120,7 +120,7 @@ class Reading(Case):
         parent, child = pty.openpty()
         fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 90, 0, 0))
         subprocess.run([support.CLI, "kernel_stats", self.folder, "-r", "b", "-n", "5"],
-                       stdout=child, check=True, timeout=20)
+                       stdout=child, check=True, timeout=support.PATIENCE)
         os.close(child)
         data = b""
         try:
@@ -146,14 +146,14 @@ class Reading(Case):
         done.stdout.close()
         self.assertEqual(done.stderr.read(), b"")
         done.stderr.close()
-        self.assertEqual(done.wait(20), 0)
+        self.assertEqual(done.wait(support.PATIENCE), 0)
 
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
         with open("/dev/full", "wb") as full:
             done = subprocess.run([support.CLI, "kernel_stats", self.folder, "-r", "a"],
-                                  stdout=full, stderr=subprocess.PIPE, timeout=20)
+                                  stdout=full, stderr=subprocess.PIPE, timeout=support.PATIENCE)
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write", done.stderr)
 

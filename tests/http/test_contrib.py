@@ -57,19 +57,19 @@ class SlurmJob(support.Case):
         with open(self.path("pid"), encoding="utf-8") as f:
             pid = int(f.read())
         process.terminate()
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(support.PATIENCE), 0)
         with self.assertRaises(ProcessLookupError):
             os.kill(pid, 0)
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_without_tokens_it_does_not_start(self):
         process = self.start(self.stub('echo "nothing"\n'))
-        self.assertEqual(process.wait(60), 1)
+        self.assertEqual(process.wait(support.PATIENCE), 1)
         self.assertIn("no --auth", self.text())
 
     def test_a_server_that_fails(self):
         process = self.start(self.stub(
             'if [ "$1" = --help ]; then echo "--auth"; exit 0; fi\nexit 3\n'))
-        self.assertEqual(process.wait(60), 1)
+        self.assertEqual(process.wait(support.PATIENCE), 1)
         self.assertIn("did not start", self.text())
         self.assertEqual(os.listdir(self.path("tmp")), [])

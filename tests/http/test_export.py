@@ -204,7 +204,7 @@ class Sending(Case):
 
     def begin(self):
         """A client that has the head of an export and reads no further."""
-        client = socket.create_connection((self.server.host, self.server.port), timeout=20)
+        client = socket.create_connection((self.server.host, self.server.port), timeout=support.PATIENCE)
         client.sendall(b"GET %s?run=big&format=perfetto HTTP/1.1\r\nHost: localhost\r\n\r\n"
                        % EXPORT.encode())
         self.addCleanup(client.close)
@@ -249,4 +249,4 @@ class Sending(Case):
     def test_the_server_stops_while_somebody_does_not_read(self):
         self.begin()
         self.server.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.server.process.wait(timeout=60), 0)
+        self.assertEqual(self.server.process.wait(timeout=support.PATIENCE), 0)

@@ -437,7 +437,7 @@ class Signals(Faults):
         server = self.start()
         right = self.answers(server)
         for _ in range(5):
-            with socket.create_connection((server.host, server.port), timeout=20) as s:
+            with socket.create_connection((server.host, server.port), timeout=support.PATIENCE) as s:
                 s.sendall(b"GET /trace_viewer/export?run=many HTTP/1.1\r\nHost: localhost\r\n\r\n")
             server.signal(signal.SIGPIPE)
         self.assertEqual(self.answers(server), right)
@@ -446,7 +446,7 @@ class Signals(Faults):
         # Whoever runs the tests may have used nohup.
         server = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         server.signal(signal.SIGHUP)
-        self.assertEqual(server.process.wait(20), 0)
+        self.assertEqual(server.process.wait(support.PATIENCE), 0)
 
     def test_nohup(self):
         server = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))

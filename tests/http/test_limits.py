@@ -48,7 +48,7 @@ class Crowd:
     def connect(self, count, source=None, data=b""):
         for i in range(count):
             address = (source(i), 0) if source else None
-            s = socket.create_connection((self.server.host, self.server.port), timeout=20,
+            s = socket.create_connection((self.server.host, self.server.port), timeout=support.PATIENCE,
                                          source_address=address)
             self.sockets.append(s)
             if data:
@@ -202,7 +202,7 @@ class Limits(LimitsCase):
         request = b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
         def one_more():
-            s = socket.create_connection((server.host, server.port), timeout=20)
+            s = socket.create_connection((server.host, server.port), timeout=support.PATIENCE)
             idle.sockets.append(s)
             try:
                 s.sendall(request)
@@ -255,7 +255,7 @@ class Limits(LimitsCase):
                         b"GET / HTTP/1.1\r\n" + host + evil + b"\r\n\r\n",
                         b"GET /" + evil + b" EVIL\r\n\r\n",
                         b"POST /runs HTTP/1.1\r\n" + host + b"Content-Length: " + evil + b"\r\n\r\n"):
-            with socket.create_connection((server.host, server.port), timeout=20) as s:
+            with socket.create_connection((server.host, server.port), timeout=support.PATIENCE) as s:
                 answer = b""
                 with contextlib.suppress(OSError):  # it closes with bytes unread
                     s.sendall(request)

@@ -62,7 +62,7 @@ class Log(support.Case):
         try:
             url = process.stdout.readline().decode().rstrip().rpartition(" at ")[2]
             for _ in range(3):
-                with urllib.request.urlopen(url + "version", timeout=20) as answer:
+                with urllib.request.urlopen(url + "version", timeout=support.PATIENCE) as answer:
                     self.assertEqual(answer.status, 200)
         finally:
             process.terminate()

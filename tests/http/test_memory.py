@@ -11,7 +11,6 @@ MIB = 1 << 20
 LIMIT = 64 * MIB
 RUNS = 60
 CLIENTS = 4
-PATIENCE = 300
 
 
 def sanitized():
@@ -34,7 +33,7 @@ class MemoryLimit(support.Case):
         os.link(file, path)  # another file of the same bytes
 
     def ask(self, server, **query):
-        connection = server.connect(timeout=PATIENCE)
+        connection = server.connect(timeout=support.PATIENCE)
         try:
             connection.request("GET", "/data?" + urllib.parse.urlencode(query))
             response = connection.getresponse()

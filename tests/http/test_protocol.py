@@ -7,6 +7,7 @@ import threading
 import time
 import urllib.parse
 
+import support
 from support import Case, SharedServerCase, captures, put, write
 
 BIG = "/data?run=train/many&tag=kernel_stats&limit=0"
@@ -304,7 +305,7 @@ class Concurrent(Case):
     def test_pipelined_requests(self):
         self.put_run("plugins/profile/r")
         server = self.serve()
-        with socket.create_connection((server.host, server.port), timeout=10) as s:
+        with socket.create_connection((server.host, server.port), timeout=support.PATIENCE) as s:
             s.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\n\r\n" * 9 +
                       b"GET /runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             data = b""

@@ -163,7 +163,7 @@ class Kept(Case):
         for program in ([support.SERVER, "--port", "0", self.logdir],
                         [support.CLI, "kernel_stats", self.logdir]):
             done = subprocess.run(program + ["--cache-dir", inside], capture_output=True,
-                                  timeout=20, text=True)
+                                  timeout=support.PATIENCE, text=True)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("inside", done.stderr)
             self.assertIn("--no-cache", done.stderr)

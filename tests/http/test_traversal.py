@@ -8,6 +8,7 @@ import socket
 import struct
 import threading
 
+import support
 from support import Case, Server, captures, put, write
 
 SECRET = b"a secret that is outside"
@@ -77,7 +78,7 @@ class Outside(Case):
 
     def ask(self, target):
         """An answer to a request line as it stands: status and body."""
-        with socket.create_connection((self.server.host, self.server.port), timeout=60) as s:
+        with socket.create_connection((self.server.host, self.server.port), timeout=support.PATIENCE) as s:
             s.sendall(("GET %s HTTP/1.0\r\nHost: localhost\r\n\r\n" % target).encode())
             data = b""
             while True:
