@@ -517,7 +517,8 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 	return tfp_http_server_start(&p->server, &config, &app, err);
 }
 
-static int serve(const struct options *o, const sigset_t *signals)
+/* *ended is false when threads are still at work. */
+static int serve(const struct options *o, const sigset_t *signals, bool *ended)
 {
 	static struct parts parts; /* jobs that outlast main still use it */
 	struct tfp_error err;
@@ -540,7 +541,8 @@ static int serve(const struct options *o, const sigset_t *signals)
 	while (sigwait(signals, &number) != 0)
 		;
 	/* Threads that are still at work keep what they use; the system takes it back. */
-	if (stop(parts.server, parts.captures, &parts.look, signals))
+	*ended = stop(parts.server, parts.captures, &parts.look, signals);
+	if (*ended)
 		parts_release(&parts);
 	return EXIT_SUCCESS;
 }
@@ -591,7 +593,11 @@ int main(int argc, char **argv)
 		}
 		o.logdir = demo;
 	}
-	code = serve(&o, &signals);
+	bool ended = true;
+	code = serve(&o, &signals, &ended);
 	remove_folder(demo);
+	/* exit() would tear the libraries down under the threads that still use them. */
+	if (!ended)
+		_exit(code);
 	return code;
 }
