@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "http/answers.h"
 #include "store/pack.h"
+#include "tools/one_state.h"
 #include "tools/session.h"
 #include "tools/tool.h"
 #include "tools/trace.h"
@@ -257,18 +258,6 @@ static enum tfp_status answer_data(struct exchange *x, struct tfp_error *err)
 	return status;
 }
 
-static enum tfp_status answer_instances(struct exchange *x, struct tfp_error *err)
-{
-	struct tfp_session session;
-	if (!x->tool->instances)
-		return tfp_fail(err, TFP_NOT_APPLICABLE, "%s has no instances to show",
-				x->tool->name);
-	enum tfp_status status = open_session(x, false, &session, err);
-	if (status == TFP_OK)
-		status = x->tool->instances(&session, &x->target->query, &x->reply->body, err);
-	return status;
-}
-
 static enum tfp_status answer_capture(struct exchange *x, struct tfp_error *err)
 {
 	return tfp_captures_run(x->app->captures, &x->target->query, &x->reply->body, err);
@@ -348,55 +337,75 @@ static enum tfp_status answer_export(struct exchange *x, struct tfp_error *err)
 	return TFP_OK;
 }
 
-/* ---- the timeline ---- */
+/* ---- parts of a page, straight from the captures ---- */
 
-static enum tfp_status answer_trace(struct exchange *x,
-				    enum tfp_status (*json)(const struct tfp_session *session,
-							    const struct tfp_query *query,
-							    struct tfp_buf *json,
-							    struct tfp_error *err),
-				    struct tfp_error *err)
+typedef enum tfp_status (*part_fn)(const struct tfp_session *session, const struct tfp_query *query,
+				   struct tfp_buf *json, struct tfp_error *err);
+
+struct part {
+	part_fn make;
+	const struct tfp_session *session;
+	const struct tfp_query *query;
+	struct tfp_buf *json;
+};
+
+static enum tfp_status make_part(void *context, struct tfp_error *err)
+{
+	struct part *part = context;
+	tfp_buf_clear(part->json);
+	return part->make(part->session, part->query, part->json, err);
+}
+
+static enum tfp_status answer_part(struct exchange *x, bool takes_hosts, part_fn make,
+				   struct tfp_error *err)
 {
 	struct tfp_session session;
-	enum tfp_status status = open_session(x, true, &session, err);
-	if (status == TFP_OK)
-		status = json(&session, &x->target->query, &x->reply->body, err);
-	return status;
+	struct part part = {make, &session, &x->target->query, &x->reply->body};
+	enum tfp_status status = open_session(x, takes_hosts, &session, err);
+	return status == TFP_OK ? tfp_one_state(&session, make_part, &part, err) : status;
+}
+
+static enum tfp_status answer_instances(struct exchange *x, struct tfp_error *err)
+{
+	if (!x->tool->instances)
+		return tfp_fail(err, TFP_NOT_APPLICABLE, "%s has no instances to show",
+				x->tool->name);
+	return answer_part(x, false, x->tool->instances, err);
 }
 
 static enum tfp_status answer_trace_tracks(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_tracks_json, err);
+	return answer_part(x, true, tfp_trace_tracks_json, err);
 }
 
 static enum tfp_status answer_trace_tiles(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_tiles_json, err);
+	return answer_part(x, true, tfp_trace_tiles_json, err);
 }
 
 static enum tfp_status answer_trace_event(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_event_json, err);
+	return answer_part(x, true, tfp_trace_event_json, err);
 }
 
 static enum tfp_status answer_trace_neighbour(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_neighbour_json, err);
+	return answer_part(x, true, tfp_trace_neighbour_json, err);
 }
 
 static enum tfp_status answer_trace_events(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_events_json, err);
+	return answer_part(x, true, tfp_trace_events_json, err);
 }
 
 static enum tfp_status answer_trace_search(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_search_json, err);
+	return answer_part(x, true, tfp_trace_search_json, err);
 }
 
 static enum tfp_status answer_trace_aggregate(struct exchange *x, struct tfp_error *err)
 {
-	return answer_trace(x, tfp_trace_aggregate_json, err);
+	return answer_part(x, true, tfp_trace_aggregate_json, err);
 }
 
 static enum tfp_status answer_progress(struct exchange *x, struct tfp_error *err)

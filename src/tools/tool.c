@@ -1,17 +1,13 @@
 #include "tools/tool.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
+#include "tools/one_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Most bytes of one answer. */
 #define MAX_ANSWER ((size_t)1 << 30)
-/* States of files that are tried before it is given up. */
-#define STATES_MAX 3
 
 const char *tfp_query_get(const struct tfp_query *query, const char *key)
 {
@@ -99,80 +95,19 @@ enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
 }
 
-/* Tells one state of a host's file from another. */
-static uint64_t state_of(const struct tfp_session *session, size_t host)
-{
-	struct tfp_logdir *dir = tfp_capture_cache_dir(session->cache);
-	struct tfp_file_identity id = {0};
-	int fd;
-	if (tfp_logdir_open(dir, &session->hosts[host], &fd, &id, NULL) == TFP_OK)
-		close(fd);
-	const uint64_t numbers[] = {id.device, id.inode, id.bytes, (uint64_t)id.modified_ns};
-	return tfp_hash_bytes(numbers, sizeof(numbers), 1);
-}
+struct rendering {
+	const struct tfp_tool *tool;
+	const struct tfp_session *session;
+	const struct tfp_query *query;
+	struct tfp_answer *answer;
+};
 
-/* Looks at all files. How many are in another state than in states, where the new ones are
- * put; first: the first of them. */
-static size_t look_at_states(const struct tfp_session *session, uint64_t *states, size_t *first)
+static enum tfp_status render(void *context, struct tfp_error *err)
 {
-	size_t changed = 0;
-	for (size_t i = session->host_count; i-- > 0;) {
-		uint64_t now = state_of(session, i);
-		if (now == states[i])
-			continue;
-		states[i] = now;
-		*first = i;
-		changed++;
-	}
-	return changed;
-}
-
-static enum tfp_status fail_changing(const struct tfp_session *session, size_t changed,
-				     size_t first, struct tfp_error *err)
-{
-	const struct tfp_capture_file *file = &session->hosts[first];
-	if (changed == 1)
-		tfp_fail(err, TFP_CHANGING, "file %s of run %s is still being written", file->name,
-			 session->run->name);
-	else
-		tfp_fail(err, TFP_CHANGING,
-			 "file %s and %zu more of run %s are still being written", file->name,
-			 changed - 1, session->run->name);
-	tfp_error_set_file(err, file->path);
-	if (changed < session->run->host_count)
-		tfp_error_set_hint(err, "it will open when that is complete; hosts whose files are "
-					"complete can be chosen meanwhile");
-	else
-		tfp_error_set_hint(err, "it will open when that is complete");
-	return TFP_CHANGING;
-}
-
-/* Tools take one part of an answer after the other, from summaries and captures, and a file
- * that is replaced in between would give parts of two captures. */
-static enum tfp_status render_one_state(const struct tfp_tool *tool,
-					const struct tfp_session *session,
-					const struct tfp_query *query, struct tfp_answer *answer,
-					struct tfp_error *err)
-{
-	uint64_t *states = tfp_calloc(session->host_count, sizeof(*states));
-	size_t first = 0, changed = 0;
-	enum tfp_status status = TFP_OK;
-	if (!states)
-		return no_memory(err);
-	look_at_states(session, states, &first);
-	for (int attempts = 0; attempts < STATES_MAX; attempts++) {
-		status = tool->render(session, query, answer, err);
-		changed = look_at_states(session, states, &first);
-		/* An error may be that of a file that was not there as a whole. */
-		if (changed == 0 || status == TFP_CANCELLED || status == TFP_NO_MEMORY)
-			break;
-		tfp_answer_release(answer);
-		tfp_answer_init(answer);
-	}
-	tfp_free(states);
-	if (changed == 0 || status == TFP_CANCELLED || status == TFP_NO_MEMORY)
-		return status;
-	return fail_changing(session, changed, first, err);
+	struct rendering *r = context;
+	tfp_answer_release(r->answer);
+	tfp_answer_init(r->answer);
+	return r->tool->render(r->session, r->query, r->answer, err);
 }
 
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
@@ -185,7 +120,8 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
 				   session->hosts[0].host);
 		return TFP_BAD_QUERY;
 	}
-	return render_one_state(tool, session, query, answer, err);
+	struct rendering r = {tool, session, query, answer};
+	return tfp_one_state(session, render, &r, err);
 }
 
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)

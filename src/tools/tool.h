@@ -90,7 +90,7 @@ extern const struct tfp_tool *const tfp_tools[];
 extern const size_t tfp_tool_count;
 
 /* Renders, unless the session has more hosts than the tool shows at a time (TFP_BAD_QUERY).
- * An answer is of one state of the files; TFP_IO when they change again and again meanwhile. */
+ * An answer is of one state of the files (one_state.h). */
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
 				const struct tfp_query *query, struct tfp_answer *answer,
 				struct tfp_error *err) TFP_CHECK;

@@ -176,11 +176,12 @@ class CacheFolder(Faults):
         thread = threading.Thread(target=write_on)
         thread.start()
         try:
-            def told():
-                answer = server.get("/data", run=RUN, tag="kernel_stats", host="ALL_HOSTS", **other())
+            def told(path, **query):
+                answer = server.get(path, run=RUN, **query, **other())
                 return answer if answer.status == 503 else None
 
-            answer = self.eventually(told)
+            answer = self.eventually(lambda: told("/data", tag="kernel_stats", host="ALL_HOSTS"))
+            part = self.eventually(lambda: told("/trace_viewer/tracks"))
         finally:
             stop.set()
             thread.join()
@@ -190,6 +191,7 @@ class CacheFolder(Faults):
         self.assertIn("worker-01.xplane.pb", error["file"])
         self.assertIn("hosts whose files are complete", error["hint"])
         self.assertEqual(answer.headers["Retry-After"], "5")
+        self.assertEqual(part.json(), answer.json())
         # Complete: all is there again.
         self.assertEqual(self.answers(server), right)
 
