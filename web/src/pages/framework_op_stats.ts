@@ -355,7 +355,7 @@ class OpStatsPage implements Page {
       label: 'Operations', hint: 'Different operations in this list', value: current(data).length, format: (value) => ({ value: count(value), unit: '' }),
       note: `of ${plural(types, 'type')}`, base: base === null ? null : current(base).length,
     }, {
-      label: 'Five largest', hint: 'Share of the self time that the five largest operations have', value: top(data), format: asPercent, base: base === null ? null : top(base),
+      label: 'Five largest operations', hint: 'Share of the self time that the five largest operations have', value: top(data), format: asPercent, base: base === null ? null : top(base),
       note: 'of self time',
     });
     const eager = (tables: Tables): number => {

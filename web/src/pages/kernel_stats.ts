@@ -245,7 +245,7 @@ class KernelStatsPage implements Page {
         format: asPercent, better: 'higher', note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
       },
       { label: 'Launches', hint: 'How many kernels ran', ...of(launches), format: (value) => ({ value: count(value), unit: '' }), note: `of ${plural(groupKernels(data, 'kernel').length, 'kernel')}` },
-      { label: 'Five largest', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },
+      { label: 'Five largest kernels', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },
     ];
   }
 

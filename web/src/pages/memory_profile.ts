@@ -187,7 +187,7 @@ class MemoryProfilePage implements Page {
   private wholeSpan(): Span {
     // The same for all allocators, so that one can go from one to the other and stay where one is.
     const list = this.data?.summary.allocators ?? [];
-    const from = list.reduce((least, one) => Math.min(least, one.firstNs), 0);
+    const from = list.length === 0 ? 0 : Math.min(...list.map(({ firstNs }) => firstNs));
     const to = list.reduce((most, one) => Math.max(most, one.lastNs), from);
     return { from, to: to > from ? to : from + 1 };
   }
@@ -464,17 +464,17 @@ class MemoryProfilePage implements Page {
     const total = this.rows.reduce((sum, row) => sum + row.total, 0);
     const columns: Column<Row>[] = [];
     // A group's own line has only what it is grouped by; what no allocation stands for keeps its op's name.
-    if (one || group === 'op') columns.push(word('op', 'Op', (row) => row.op, { grow: true, narrow: true, code: true, width: 260 }));
+    if (one || group === 'op') columns.push(word('op', 'Op', (row) => row.op, { grow: true, narrow: true, code: true, width: 220 }));
     else columns.push(word(group, { region: 'Region', shape: 'Shape', data_type: 'Data type' }[group] ?? '', (row) => (row.kind === 'allocation' ? { region: row.region, shape: row.shape, data_type: row.type }[group] ?? '' : row.op), { grow: true, narrow: true, width: 260 }));
     columns.push(
       amount('total', 'Total', (row) => row.total, { narrow: true, hint: 'Size of all of them together, as the allocator rounds it' }),
-      { id: 'share', title: 'Share', kind: 'number', width: 78, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
+      { id: 'share', title: 'Share', kind: 'number', width: 72, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
       ...(compare ? compareColumns<Row>('Total', (row) => row.difference, 0, { unit: '', time: false, show: size }) : []),
       { id: 'occurrences', title: 'Count', kind: 'number', width: 76, value: (row) => row.occurrences, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Equal allocations', narrow: !compare },
       ...(one ? [amount('each', 'Each', (row) => row.each, { hint: 'Size of one' })] : []),
       amount('requested', 'Requested', (row) => row.requested, { hint: 'What was asked for, all of them together' }),
     );
-    if (one) columns.push(word('region', 'Region', (row) => row.region), word('data_type', 'Data type', (row) => row.type, { width: 96 }), word('shape', 'Shape', (row) => row.shape, { width: 150 }));
+    if (one) columns.push(word('region', 'Region', (row) => row.region), word('data_type', 'Data type', (row) => row.type, { width: 92 }), word('shape', 'Shape', (row) => row.shape, { width: 128 }));
     columns.push(
       { id: 'first', title: 'Allocated', kind: 'number', width: 96, value: (row) => row.firstNs, text: (cell) => (typeof cell === 'number' ? time(cell) : '–'), hint: 'When the earliest of them was allocated; choose the line to see it in the chart' },
       { id: 'step', title: 'Step', kind: 'number', width: 66, value: (row) => row.step, text: (cell) => (typeof cell === 'number' ? String(cell) : '–'), hint: 'Step of the earliest' },
