@@ -72,7 +72,7 @@ export function averageTile(steps: Steps, range: Range | null, base: Steps | nul
   const shown = within(steps.steps, range).length;
   return {
     label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, better: 'lower',
-    note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${now.ofSlowest ? '; slowest host' : ''}`,
+    note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${now.ofSlowest ? `; slowest ${steps.tpu ? 'core' : 'host'}` : ''}`,
     base: base !== null && base.steps.length > 0 ? headline(base, null).mean : null,
   };
 }

@@ -217,11 +217,11 @@ export function shareOf(data: Steps, range: Range | null, ...stems: string[]): n
 export interface Headline {
   mean: number;
   sd: number;
-  /** The rows are those of one host, and another one is slower. */
+  /** The rows are those of one host (TPUs: of the fastest core), and another one is slower. */
   ofSlowest: boolean;
 }
 
-/** The average step as the profilers print it: with several hosts, each step lasts as long as its slowest host. */
+/** The average step as the profilers print it: each step lasts as long as on its slowest host or core. */
 export function headline(data: Steps, range: Range | null): Headline {
   const own = spread(within(data.steps, range).map((step) => step.total));
   // The printed number has one decimal of a millisecond, so it is taken only where it says something else.

@@ -397,7 +397,7 @@ class MemoryProfilePage implements Page {
       { label: 'Peak heap, lifetime', hint: 'Since the allocator was made, also before the profile', ...amountOf((from) => from.lifetimePeak), better: 'lower' },
       {
         label: 'Peak in the profile', hint: 'Most stack and heap in use while the profile was taken', ...amountOf((from) => from.peak), better: 'lower',
-        note: one.peakNs === null ? 'never in use' : `at ${(one.peakNs / 1e6).toFixed(1)} ms, step ${one.peakStep ?? '–'}`,
+        note: one.peakNs === null ? 'never in use' : `at ${time(one.peakNs)}, step ${one.peakStep ?? '–'}`,
       },
       { label: 'Stack at the peak', hint: 'Reserved when the peak was reached', ...amountOf((from) => from.stack) },
       { label: 'Heap at the peak', hint: 'Allocated when the peak was reached', ...amountOf((from) => from.heap) },
@@ -464,11 +464,11 @@ class MemoryProfilePage implements Page {
     const total = this.rows.reduce((sum, row) => sum + row.total, 0);
     const columns: Column<Row>[] = [];
     // A group's own line has only what it is grouped by; what no allocation stands for keeps its op's name.
-    if (one || group === 'op') columns.push(word('op', 'Op', (row) => row.op, { grow: true, narrow: true, code: true, width: 220 }));
+    if (one || group === 'op') columns.push(word('op', 'Op', (row) => row.op, { grow: true, narrow: true, code: true, width: 210 }));
     else columns.push(word(group, { region: 'Region', shape: 'Shape', data_type: 'Data type' }[group] ?? '', (row) => (row.kind === 'allocation' ? { region: row.region, shape: row.shape, data_type: row.type }[group] ?? '' : row.op), { grow: true, narrow: true, width: 260 }));
     columns.push(
       amount('total', 'Total', (row) => row.total, { narrow: true, hint: 'Size of all of them together, as the allocator rounds it' }),
-      { id: 'share', title: 'Share', kind: 'number', width: 72, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
+      { id: 'share', title: 'Share', kind: 'number', width: 82, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
       ...(compare ? compareColumns<Row>('Total', (row) => row.difference, 0, { unit: '', time: false, show: size }) : []),
       { id: 'occurrences', title: 'Count', kind: 'number', width: 76, value: (row) => row.occurrences, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Equal allocations', narrow: !compare },
       ...(one ? [amount('each', 'Each', (row) => row.each, { hint: 'Size of one' })] : []),

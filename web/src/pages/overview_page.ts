@@ -153,12 +153,13 @@ class OverviewPage implements Page {
     this.showPlacement();
   }
 
-  /** Several hosts: bars show one of them, the server's average is that of the slowest in each step. */
+  /** Of several hosts or cores the bars show one, the server's average is that of the slowest in each step. */
   private slowestNote(): string {
     const { data } = this;
     if (data === null) return '';
     const { mean, ofSlowest } = headline(data.steps, null);
-    return ofSlowest ? `of the first host; the slowest host of each step takes ${microseconds(mean)} on average` : '';
+    const [shown, slowest] = data.steps.tpu ? ['fastest core', 'slowest core'] : ['first host', 'slowest host'];
+    return ofSlowest ? `of the ${shown}; the ${slowest} of each step takes ${microseconds(mean)} on average` : '';
   }
 
   private tiles(range: Range | null): Tile[] {

@@ -121,7 +121,7 @@ class RunsPage implements Page {
     return [
       { id: 'compare', title: 'vs', kind: 'bool', width: 52, quiet: true, hint: 'Choose two runs to compare', value: (line) => this.chosen.includes(line.summary.run), node: (line) => this.checkbox(line) },
       {
-        id: 'run', title: 'Name', kind: 'text', grow: true, narrow: true, width: 260, value: (line) => line.summary.run,
+        id: 'run', title: 'Name', kind: 'text', grow: true, narrow: true, width: 320, value: (line) => line.summary.run,
         node: (line) => h('a', { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` }, line.summary.run),
       },
       {
@@ -131,7 +131,7 @@ class RunsPage implements Page {
       { id: 'hosts', title: 'Hosts', kind: 'number', width: 76, narrow: true, value: (line) => line.summary.hosts.length, node: (line) => h('span', { title: line.summary.hosts.join('\n') }, count(line.summary.hosts.length)) },
       { id: 'device', title: 'Device', kind: 'text', quiet: true, width: 190, value: (line) => this.known(line)?.device ?? null, node: (line) => this.later(line, 'device') },
       { id: 'size', title: 'Size', kind: 'number', width: 96, narrow: true, value: (line) => line.summary.bytes, text: (value) => joined(bytes(Number(value))) },
-      { id: 'tools', title: 'Tools', kind: 'text', quiet: true, width: 210, value: (line) => this.known(line)?.tools ?? null, node: (line) => this.later(line, 'tools') },
+      { id: 'tools', title: 'Tools', kind: 'text', quiet: true, width: 150, value: (line) => this.known(line)?.tools ?? null, node: (line) => this.later(line, 'tools') },
     ];
   }
 
