@@ -111,7 +111,8 @@ class Server:
                 connection.putheader(name, value)
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
-            connection.endheaders(body)
+            with contextlib.suppress(ConnectionError):
+                connection.endheaders(body)  # who is refused may be cut off meanwhile
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         finally:
@@ -131,7 +132,8 @@ class Server:
     def raw(self, text):
         """Sends bytes as they are; the status of the answer."""
         with socket.create_connection((self.host, self.port), timeout=PATIENCE) as s:
-            s.sendall(text)
+            with contextlib.suppress(ConnectionError):
+                s.sendall(text)  # who is refused may be cut off before all of it was read
             data = b""
             while b"\r\n" not in data:
                 piece = s.recv(65536)

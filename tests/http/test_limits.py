@@ -143,7 +143,7 @@ class Limits(LimitsCase):
         self.slowloris(lambda i: "127.0.%d.%d" % (1 + i // 250, 1 + i % 250))
 
     def test_heads_that_never_begin_and_bodies_that_never_end(self):
-        server = self.serve("--request-timeout", "1", self.folder)
+        server = self.serve("--request-timeout", "3", self.folder)
         silent, slow = self.crowd(server), self.crowd(server)
         silent.connect(5)
         slow.connect(5, data=b"POST /capture_profile HTTP/1.1\r\nHost: localhost\r\n"

@@ -259,8 +259,8 @@ static void test_refused_early(void **state)
 static void test_deadlines(void **state)
 {
 	const struct limits no_answer = {150, 20000, 20000, UINT32_MAX};
-	const struct limits stalled = {20000, 150, 20000, UINT32_MAX};
-	const struct limits endless = {20000, 20000, 300, UINT32_MAX};
+	const struct limits stalled = {20000, 1500, 20000, UINT32_MAX};
+	const struct limits endless = {20000, 20000, 1500, UINT32_MAX};
 	struct tfp_grpc_result r;
 	(void)state;
 	call(&(struct fake_config){.behave = "hang"}, &no_answer, &r, NULL);

@@ -201,8 +201,8 @@ static void test_a_delay_is_part_of_the_deadline(void **state)
 	(void)state;
 	ADD(.behave = "ok");
 	/* Longer than grace and duration: a deadline without it would pass. */
-	options.delay_ms = 600;
-	options.grace_ms = 300;
+	options.delay_ms = 3000;
+	options.grace_ms = 2500;
 	assert_int_equal(record(), TFP_OK);
 	fake_profiler_look(fakes[0], &seen);
 	assert_true(seen.start_ns > 0);
@@ -338,7 +338,7 @@ static void test_two_at_once(void **state)
 	pthread_t thread;
 	(void)state;
 	ADD(.behave = "ok");
-	options.duration_ms = 1500;
+	options.duration_ms = 3000;
 	assert_int_equal(tfp_recording_new(&o.recording, &options, folder, &error), TFP_OK);
 	pthread_create(&thread, NULL, record_other, &o);
 	assert_true(fake_profiler_wait(fakes[0], 1, 0));
