@@ -2,8 +2,8 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/number.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +13,19 @@
 bool tfp_read_size(const char *text, uint64_t *out)
 {
 	static const char units[] = "KMGT";
-	char *end;
-	if (text[0] < '0' || text[0] > '9')
+	uint64_t n;
+	if (!tfp_number_begin(&text, &n))
 		return false;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
+	const char *unit = *text ? strchr(units, *text & ~0x20) : NULL;
 	if (unit && *unit) {
 		for (const char *u = units; u <= unit; u++) {
-			if (__builtin_mul_overflow(n, 1024ULL, &n))
+			if (__builtin_mul_overflow(n, UINT64_C(1024), &n))
 				return false;
 		}
-		end++;
+		text++;
 	}
 	*out = n;
-	return errno == 0 && *end == '\0' && n > 0;
+	return *text == '\0' && n > 0;
 }
 
 bool tfp_results_take_option(struct tfp_results_options *options, int option, const char *text)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/mapped_file.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "cmd/results.h"
 #include "cmd/tfprof_capture.h"
@@ -121,7 +122,7 @@ struct options {
 	const char *command, *path, *run, *host, *limit, *step_source;
 	const char *output, *tracks, *from, *to;
 	enum format format;
-	size_t rows, width;
+	uint64_t rows, width;
 	bool width_given, format_given;
 	unsigned logdir_flags;
 	struct tfp_results_options results;
@@ -145,16 +146,6 @@ static int bad_usage(const char *format, const char *text)
 	fprintf(stderr, format, text);
 	fprintf(stderr, "\nTry 'tfprof --help'.\n");
 	return EXIT_USAGE;
-}
-
-static bool read_number(const char *text, size_t *out)
-{
-	char *end;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0';
 }
 
 /* Returns -1 to go on, or an exit code. */
@@ -193,12 +184,12 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->to = optarg;
 			break;
 		case 'n':
-			if (!read_number(optarg, &o->rows))
+			if (!tfp_number(optarg, SIZE_MAX, &o->rows))
 				return bad_usage("--limit takes a number, not '%s'", optarg);
 			o->limit = optarg;
 			break;
 		case 'w':
-			if (!read_number(optarg, &o->width))
+			if (!tfp_number(optarg, SIZE_MAX, &o->width))
 				return bad_usage("--width takes a number, not '%s'", optarg);
 			o->width_given = true;
 			break;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "remote/recording.h"
 #include "store/logdir.h"
 
@@ -97,13 +98,11 @@ static bool read_time(const char *text, uint32_t min, uint32_t *out)
 
 static bool read_number(const char *text, unsigned max, unsigned *out)
 {
-	char *end;
-	if (text[0] < '0' || text[0] > '9')
+	uint64_t n;
+	if (!tfp_number(text, max, &n))
 		return false;
-	errno = 0;
-	unsigned long n = strtoul(text, &end, 10);
 	*out = (unsigned)n;
-	return errno == 0 && *end == '\0' && n <= max;
+	return true;
 }
 
 enum option_id {

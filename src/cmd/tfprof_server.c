@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/mapped_file.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "cmd/access_options.h"
 #include "cmd/results.h"
@@ -170,17 +171,6 @@ static int bad_usage(const char *format, const char *text)
 	return EXIT_USAGE;
 }
 
-static bool read_number(const char *text, uint64_t max, uint64_t *out)
-{
-	char *end;
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	unsigned long long n = strtoull(text, &end, 10);
-	*out = n;
-	return errno == 0 && *end == '\0' && n <= max;
-}
-
 static bool read_prefix(const char *text, char *out, size_t size)
 {
 	size_t n = strlen(text);
@@ -213,7 +203,7 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->demo = true;
 			break;
 		case OPTION_PORT:
-			if (!read_number(optarg, UINT16_MAX, &n))
+			if (!tfp_number(optarg, UINT16_MAX, &n))
 				return bad_usage("--port takes a number up to 65535, not '%s'",
 						 optarg);
 			o->port = (uint16_t)n;
@@ -229,21 +219,21 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
 			break;
 		case OPTION_MAX_CONNECTIONS:
-			if (!read_number(optarg, MAX_CONNECTIONS, &n) || n == 0)
+			if (!tfp_number(optarg, MAX_CONNECTIONS, &n) || n == 0)
 				return bad_usage("--max-connections takes a number from 1 to "
 						 "100000, not '%s'",
 						 optarg);
 			o->limits.connections = (unsigned)n;
 			break;
 		case OPTION_MAX_PER_CLIENT:
-			if (!read_number(optarg, MAX_CONNECTIONS, &n))
+			if (!tfp_number(optarg, MAX_CONNECTIONS, &n))
 				return bad_usage("--max-connections-per-client takes a number up "
 						 "to 100000, not '%s'",
 						 optarg);
 			o->limits.per_client = (unsigned)n;
 			break;
 		case OPTION_REQUEST_TIMEOUT:
-			if (!read_number(optarg, MAX_SECONDS, &n) || n == 0)
+			if (!tfp_number(optarg, MAX_SECONDS, &n) || n == 0)
 				return bad_usage("--request-timeout takes seconds, 1 to 86400, not "
 						 "'%s'",
 						 optarg);
@@ -251,14 +241,14 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->limits.body_ms = 2 * o->limits.head_ms;
 			break;
 		case OPTION_ANSWER_TIMEOUT:
-			if (!read_number(optarg, MAX_SECONDS, &n) || n == 0)
+			if (!tfp_number(optarg, MAX_SECONDS, &n) || n == 0)
 				return bad_usage("--answer-timeout takes seconds, 1 to 86400, not "
 						 "'%s'",
 						 optarg);
 			o->limits.answer_ms = (unsigned)n * 1000;
 			break;
 		case OPTION_IDLE_MINUTES:
-			if (!read_number(optarg, MAX_MINUTES, &o->idle_minutes))
+			if (!tfp_number(optarg, MAX_MINUTES, &o->idle_minutes))
 				return bad_usage("--idle-minutes takes a number up to 10000000, "
 						 "not '%s'",
 						 optarg);
@@ -269,7 +259,7 @@ static int read_options(struct options *o, int argc, char **argv)
 						 optarg);
 			break;
 		case OPTION_THREADS:
-			if (!read_number(optarg, 256, &n))
+			if (!tfp_number(optarg, 256, &n))
 				return bad_usage("--threads takes a number up to 256, not '%s'",
 						 optarg);
 			o->threads = (unsigned)n;

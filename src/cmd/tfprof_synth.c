@@ -1,9 +1,8 @@
 /* tfprof-synth: writes captures of a program that never ran. */
 #include "base/error.h"
+#include "base/number.h"
 #include "synth/synth.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,17 +88,15 @@ static bool parse_number(const char *option, const char *text, bool units, uint6
 {
 	const char *expected = units ? "a size such as 500K, 100M or 1G" : "a number";
 	uint64_t unit = 1;
-	char *rest;
+	const char *rest = text;
 
-	if (!isdigit((unsigned char)text[0]))
+	if (!tfp_number_begin(&rest, value))
 		return complain(option, text, expected);
-	errno = 0;
-	*value = strtoull(text, &rest, 10);
 	if (units && *rest) {
 		unit = *rest == 'K' ? 1000 : *rest == 'M' ? 1000000 : *rest == 'G' ? 1000000000 : 0;
 		rest++;
 	}
-	if (errno || *rest || unit == 0 || *value > UINT64_MAX / unit)
+	if (*rest || unit == 0 || *value > UINT64_MAX / unit)
 		return complain(option, text, expected);
 	*value *= unit;
 	return true;

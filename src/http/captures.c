@@ -2,11 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/pool.h"
 #include "base/utf8.h"
 #include "remote/recording.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -77,10 +77,8 @@ static enum tfp_status number_field(const struct fields *f, const char *name, ui
 	const char *text = f->json ? NULL : tfp_query_get(f->query, name);
 	if (!text || !text[0])
 		return TFP_OK;
-	char *end;
-	errno = 0;
-	unsigned long n = strtoul(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || n > max)
+	uint64_t n;
+	if (!tfp_number(text, max, &n))
 		return bad_field(name, what, err);
 	*out = (uint32_t)n;
 	return TFP_OK;
@@ -542,21 +540,13 @@ enum tfp_status tfp_captures_run(struct tfp_captures *c, const struct tfp_query 
 	return status;
 }
 
-static bool read_id(const char *text, uint64_t *id)
-{
-	char *end;
-	errno = 0;
-	*id = strtoull(text, &end, 10);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
-}
-
 enum tfp_status tfp_captures_status(struct tfp_captures *c, const char *text, struct tfp_buf *json,
 				    struct tfp_error *err)
 {
 	uint64_t id;
 	if (!text)
 		return overview(c, json, err);
-	if (!read_id(text, &id))
+	if (!tfp_number(text, UINT64_MAX, &id))
 		return bad_field("id", "a number", err);
 	return describe(c, id, json, err);
 }

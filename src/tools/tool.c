@@ -1,9 +1,8 @@
 #include "tools/tool.h"
 
+#include "base/number.h"
 #include "tools/one_state.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Most bytes of one answer. */
@@ -25,15 +24,10 @@ enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *k
 	*value = fallback;
 	if (!text)
 		return TFP_OK;
-	/* strtoull takes blanks and signs. */
-	size_t digits = strspn(text, "0123456789");
-	errno = 0;
-	unsigned long long n = digits ? strtoull(text, NULL, 10) : 0;
-	if (digits == 0 || text[digits] != '\0' || errno != 0)
+	if (!tfp_number(text, UINT64_MAX, value))
 		return tfp_fail(err, TFP_BAD_QUERY,
 				"parameter %s: \"%.100s\" is not a whole number from 0 on", key,
 				text);
-	*value = n;
 	return TFP_OK;
 }
 

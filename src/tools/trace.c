@@ -1,13 +1,12 @@
 #include "tools/trace.h"
 
 #include "base/alloc.h"
+#include "base/number.h"
 #include "tools/data_table.h"
 #include "tools/trace_align.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- opening ---- */
@@ -168,14 +167,8 @@ static bool parse_id(const char **text, uint64_t *numbers, size_t count)
 {
 	const char *at = *text;
 	for (size_t i = 0; i < count; i++) {
-		char *end;
-		if (*at < '0' || *at > '9')
+		if (!tfp_number_begin(&at, &numbers[i]) || (i + 1 < count && *at++ != '.'))
 			return false;
-		errno = 0;
-		numbers[i] = strtoull(at, &end, 10);
-		if (errno || (i + 1 < count && *end++ != '.'))
-			return false;
-		at = end;
 	}
 	*text = at;
 	return *at == '\0' || *at == ',';
