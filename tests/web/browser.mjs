@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { assert, launch, requireWeb } from './support.mjs';
 
 /** Machines that test are busy: a test waits for something to happen, and this long is never. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 90_000;
 
 if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
   console.log('1..0 # SKIP there is no Chromium; CHROMIUM names one');

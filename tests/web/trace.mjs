@@ -45,6 +45,14 @@ const param = (page, key, test) => page.waitForFunction(([name, wanted]) => {
   const value = new URLSearchParams(location.hash.split('?')[1]).get(name);
   return wanted === null ? value === null : wanted === undefined ? value !== null : value === wanted;
 }, [key, test]);
+/** A view that moves is written to the address when it comes to rest. */
+const still = async (page) => {
+  for (let before = ''; before !== page.url();) {
+    before = page.url();
+    await page.waitForTimeout(500);
+    await framed(page);
+  }
+};
 const live = (page, text) => page.waitForFunction((wanted) => (document.querySelector('.trace-live')?.textContent ?? '').includes(wanted), text);
 
 /** Where a time on the y-th pixel of the tracks is in the window. */
@@ -162,7 +170,7 @@ await tap.test('W, A, S, D by their place; +, -, 0; f centres, twice fits', () =
       const now = new URLSearchParams(location.hash.split('?')[1]);
       return Number(now.get('from')) !== from || Number(now.get('to')) !== to;
     }, before);
-    await page.waitForTimeout(500);
+    await still(page);
     return [before, await view()];
   };
   let [a, b] = await changes(() => page.keyboard.press('w'));
@@ -310,7 +318,7 @@ await tap.test('wheel pans and zooms; middle button and Shift pan', () => using(
   assert(Math.abs((22e6 - from) / (to - from) - 0.5) < 0.02, 'the time under the pointer moved');
   await page.mouse.wheel(200, 0);
   await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > Number(before) + 1000, from);
-  await page.waitForTimeout(400);
+  await still(page);
   const moved = params(page).from;
   await page.keyboard.down('Shift');
   await page.mouse.down();
@@ -408,7 +416,7 @@ await tap.test('a part that cannot be loaded is told and tried again', async () 
   let broken = true;
   await page.route('**/trace_viewer/tiles?*', (route) => (broken ? route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'the disk is gone' } } }) : route.continue()));
   await page.evaluate(() => { location.hash += '&from=30000000&to=30100000'; });
-  await page.waitForSelector('.slow[role=alert]:has-text("the disk is gone")', { timeout: 20_000 });
+  await page.waitForSelector('.slow[role=alert]:has-text("the disk is gone")');
   broken = false;
   await page.click('.slow[role=alert] button');
   await page.waitForSelector('.slow[role=alert]', { state: 'hidden' });
@@ -431,7 +439,7 @@ await tap.test('touch: one finger pans, two zoom', () => using(place(NEAR), { to
   for (let i = 1; i <= 5; i += 1) await send('touchMove', [[x - 20 - 10 * i, y], [x + 20 + 10 * i, y]]);
   await send('touchEnd', []);
   await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > 20_100_000);
-  await page.waitForTimeout(400);
+  await still(page);
   const [from, to] = await span();
   assert(to - from < 3e6, `${to - from}`);
   await send('touchStart', [[x, y]]);
