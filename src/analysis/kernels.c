@@ -215,35 +215,6 @@ bool tfp_kernel_of_event(const struct tfp_gpu_event *event, struct tfp_kernel *k
 	return true;
 }
 
-static int compare_u32(const uint32_t *a, const uint32_t *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (a[i] != b[i])
-			return a[i] < b[i] ? -1 : 1;
-	}
-	return 0;
-}
-
-int tfp_kernel_compare(const void *a, const void *b)
-{
-	const struct tfp_kernel *x = a, *y = b;
-	int order;
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	if ((order = tfp_str_compare(x->name, y->name)) ||
-	    (order = compare_u32(x->grid, y->grid, 3)) ||
-	    (order = compare_u32(x->block, y->block, 3)) ||
-	    (order = compare_u32(&x->registers, &y->registers, 1)) ||
-	    (order = compare_u32(&x->static_shared_bytes, &y->static_shared_bytes, 1)) ||
-	    (order = compare_u32(&x->dynamic_shared_bytes, &y->dynamic_shared_bytes, 1)))
-		return order;
-	if (x->uses_tensor_core != y->uses_tensor_core)
-		return x->uses_tensor_core ? 1 : -1;
-	if (x->op_is_tensor_core_eligible != y->op_is_tensor_core_eligible)
-		return x->op_is_tensor_core_eligible ? 1 : -1;
-	return tfp_str_compare(x->op_name, y->op_name);
-}
-
 /* What makes two events the same kernel, as bytes: numbers, then both names. */
 static size_t make_key(const struct tfp_kernel *k, char *out, size_t room)
 {
@@ -359,6 +330,70 @@ bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from)
 	for (size_t i = 0; ok && i < from->count; i++)
 		ok = enter(to, &from->kernels[i], &ignored);
 	return ok;
+}
+
+/* The texts of kernels that are there already, by kernel and which of its texts. */
+static bool keep_once(struct tfp_kernels *to, struct tfp_str *text, uint32_t place)
+{
+	if (text->size == 0)
+		return true;
+	uint32_t found = tfp_str_map_find(&to->by_key, text->data, text->size);
+	if (found != TFP_STR_MAP_NONE) {
+		const struct tfp_kernel *k = &to->kernels[found / 3];
+		*text = found % 3 == 0 ? k->name : found % 3 == 1 ? k->op_name : k->op_type;
+		return true;
+	}
+	*text = keep(&to->arena, *text);
+	return text->data && tfp_str_map_add(&to->by_key, text->data, text->size, place) !=
+				     TFP_STR_MAP_NONE;
+}
+
+bool tfp_kernels_add_host(struct tfp_kernels *to, const struct tfp_kernels *from, uint32_t host)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		if (!TFP_GROW(to->kernels, to->count, to->room))
+			return false;
+		struct tfp_kernel *k = &to->kernels[to->count];
+		uint32_t place = (uint32_t)to->count * 3;
+		*k = from->kernels[i];
+		k->host = host;
+		if (!keep_once(to, &k->name, place) || !keep_once(to, &k->op_name, place + 1) ||
+		    !keep_once(to, &k->op_type, place + 2))
+			return false;
+		to->count++;
+	}
+	return true;
+}
+
+static int compare_u32(const uint32_t *a, const uint32_t *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+int tfp_kernel_compare(const void *a, const void *b)
+{
+	const struct tfp_kernel *x = a, *y = b;
+	int order;
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if ((order = tfp_str_compare(x->name, y->name)) ||
+	    (order = compare_u32(x->grid, y->grid, 3)) ||
+	    (order = compare_u32(x->block, y->block, 3)) ||
+	    (order = compare_u32(&x->registers, &y->registers, 1)) ||
+	    (order = compare_u32(&x->static_shared_bytes, &y->static_shared_bytes, 1)) ||
+	    (order = compare_u32(&x->dynamic_shared_bytes, &y->dynamic_shared_bytes, 1)))
+		return order;
+	if (x->uses_tensor_core != y->uses_tensor_core)
+		return x->uses_tensor_core ? 1 : -1;
+	if (x->op_is_tensor_core_eligible != y->op_is_tensor_core_eligible)
+		return x->op_is_tensor_core_eligible ? 1 : -1;
+	if ((order = tfp_str_compare(x->op_name, y->op_name)))
+		return order;
+	return compare_u32(&x->host, &y->host, 1);
 }
 
 void tfp_kernels_sort(struct tfp_kernels *kernels)

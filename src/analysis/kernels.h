@@ -24,7 +24,8 @@ struct tfp_kernel {
 };
 
 struct tfp_kernels {
-	struct tfp_kernel *kernels; /* by total_ns descending, ties by everything else ascending */
+	struct tfp_kernel *kernels; /* by total_ns descending, ties by everything else
+				     ascending */
 	size_t count, room;
 	struct tfp_str_map by_key;
 	struct tfp_arena arena;
@@ -43,8 +44,12 @@ bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from);
 /* Puts them in order; by_key is empty then, and nothing can be added. */
 void tfp_kernels_sort(struct tfp_kernels *kernels);
 
-/* How kernels of several hosts are ordered; for qsort over struct tfp_kernel. */
+/* The order of kernels, for qsort; total_ns first. */
 int tfp_kernel_compare(const void *a, const void *b);
+
+/* Adds the kernels of a host to those of other hosts, where they stay apart; to holds nothing
+ * else, and is sorted when all are there. Texts are kept once. false without memory. */
+bool tfp_kernels_add_host(struct tfp_kernels *to, const struct tfp_kernels *from, uint32_t host);
 
 /* What one event says; false when it is no kernel, or shorter than 1 ns. Texts are
  * the capture's; counts are those of the one event. */

@@ -127,33 +127,6 @@ enum tfp_status tfp_op_stats_get(struct tfp_capture *capture, struct tfp_pool *p
 	return status;
 }
 
-static bool merge_kernels(struct tfp_kernels *to, const struct tfp_kernels *from, uint32_t host)
-{
-	if (from->count == 0)
-		return true;
-	size_t room = to->count + from->count;
-	struct tfp_kernel *list = tfp_reallocarray(to->kernels, room, sizeof(*list));
-	if (!list)
-		return false;
-	to->kernels = list;
-	to->room = room;
-	for (size_t i = 0; i < from->count; i++) {
-		struct tfp_kernel k = from->kernels[i];
-		struct tfp_str *texts[] = {&k.name, &k.op_name, &k.op_type};
-		for (size_t t = 0; t < 3; t++) {
-			if (texts[t]->size)
-				texts[t]->data = tfp_arena_strndup(&to->arena, texts[t]->data,
-								   texts[t]->size);
-			if (!texts[t]->data)
-				return false;
-		}
-		k.host = host;
-		list[to->count++] = k;
-	}
-	qsort(list, to->count, sizeof(*list), tfp_kernel_compare);
-	return true;
-}
-
 static void merge_env(struct tfp_run_env *to, const struct tfp_run_env *from)
 {
 	uint32_t devices = to->device_count + from->device_count;
@@ -167,9 +140,14 @@ enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_
 {
 	if (!tfp_op_db_merge(&stats->host_ops, &host->host_ops) ||
 	    !tfp_op_db_merge(&stats->device_ops, &host->device_ops) ||
-	    !merge_kernels(&stats->kernels, &host->kernels, index))
+	    !tfp_kernels_add_host(&stats->kernels, &host->kernels, index))
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to combine hosts");
 	merge_env(&stats->env, &host->env);
 	stats->is_training |= host->is_training;
 	return TFP_OK;
+}
+
+void tfp_op_stats_end(struct tfp_op_stats *stats)
+{
+	tfp_kernels_sort(&stats->kernels);
 }

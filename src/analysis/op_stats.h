@@ -4,6 +4,12 @@
  *
  *     const struct tfp_op_stats *stats;
  *     tfp_op_stats_get(capture, pool, &stats, &err);
+ *
+ *     struct tfp_op_stats all;
+ *     tfp_op_stats_init(&all);
+ *     for each host
+ *             tfp_op_stats_merge(&all, stats, index, &err);
+ *     tfp_op_stats_end(&all);
  */
 #ifndef TFP_ANALYSIS_OP_STATS_H
 #define TFP_ANALYSIS_OP_STATS_H
@@ -31,5 +37,7 @@ void tfp_op_stats_release(struct tfp_op_stats *stats);
  * the first accelerated host's, with the devices of all. */
 enum tfp_status tfp_op_stats_merge(struct tfp_op_stats *stats, const struct tfp_op_stats *host,
 				   uint32_t index, struct tfp_error *err) TFP_CHECK;
+/* All hosts are there: puts their kernels in order. */
+void tfp_op_stats_end(struct tfp_op_stats *stats);
 
 #endif

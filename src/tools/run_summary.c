@@ -128,6 +128,7 @@ static uint32_t different_names(const char *const *names, size_t count)
 static void conclude(struct tfp_run_summary *s)
 {
 	double ratio = 0;
+	tfp_op_stats_end(&s->stats);
 	if (s->captures) {
 		s->utilization.matrix_unit_percent /= s->captures;
 		s->utilization.hbm_percent /= s->captures;

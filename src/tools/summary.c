@@ -284,7 +284,9 @@ enum tfp_status tfp_session_summary(const struct tfp_session *session, struct tf
 				    struct tfp_error *err)
 {
 	tfp_op_stats_init(out);
-	return tfp_session_summaries(session, TFP_SUMMARY_OPS, merge, out, err);
+	enum tfp_status status = tfp_session_summaries(session, TFP_SUMMARY_OPS, merge, out, err);
+	tfp_op_stats_end(out);
+	return status;
 }
 
 enum tfp_status tfp_session_each(const struct tfp_session *session,

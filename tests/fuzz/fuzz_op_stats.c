@@ -30,6 +30,7 @@ static void use(const struct tfp_host_summary *s)
 	tfp_op_stats_init(&merged);
 	MUST(tfp_op_stats_merge(&merged, s->op_stats, 0, &err) == TFP_OK);
 	MUST(tfp_op_stats_merge(&merged, s->op_stats, 1, &err) == TFP_OK);
+	tfp_op_stats_end(&merged);
 	tfp_op_db_init(&by_op);
 	MUST(tfp_op_db_by_framework_op(&merged.device_ops, &by_op));
 	tfp_input_times(&merged.host_ops, 0.5, &input);

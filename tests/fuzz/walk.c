@@ -386,6 +386,7 @@ void fuzz_summarise(struct tfp_capture *capture)
 	tfp_op_stats_init(&merged);
 	MUST(tfp_op_stats_merge(&merged, stats, 0, &err) == TFP_OK);
 	MUST(tfp_op_stats_merge(&merged, stats, 1, &err) == TFP_OK);
+	tfp_op_stats_end(&merged);
 	MUST(merged.kernels.count == 2 * stats->kernels.count);
 	tfp_op_db_init(&by_op);
 	MUST(tfp_op_db_by_framework_op(&merged.device_ops, &by_op));

@@ -44,6 +44,7 @@ static enum tfp_status open_and_sum_up(const uint8_t *bytes, size_t size, struct
 		status = tfp_op_stats_merge(&merged, stats, 0, err);
 		if (status == TFP_OK)
 			status = tfp_op_stats_merge(&merged, stats, 1, err);
+		tfp_op_stats_end(&merged);
 		tfp_op_stats_release(&merged);
 	}
 	tfp_capture_unref(capture);

@@ -37,6 +37,7 @@ static void test_merge(void **state)
 	assert_int_equal(tfp_op_stats_merge(&all, stats_of(&cpu), 0, &err), TFP_OK);
 	assert_int_equal(tfp_op_stats_merge(&all, stats_of(&gpu), 1, &err), TFP_OK);
 	assert_int_equal(tfp_op_stats_merge(&all, stats_of(&gpu), 2, &err), TFP_OK);
+	tfp_op_stats_end(&all);
 	/* The first accelerated host's, with the devices of all. */
 	assert_int_equal(all.env.hardware, TFP_HW_GPU);
 	assert_string_equal(all.env.device_type, "Nvidia GPU (Volta)");
@@ -51,6 +52,12 @@ static void test_merge(void **state)
 		hosts += k->host;
 		assert_true(k->host == 1 || k->host == 2);
 		assert_true(i == 0 || all.kernels.kernels[i - 1].total_ns >= k->total_ns);
+		/* What both hosts have stands by host, and its texts are there once. */
+		if (i % 2) {
+			assert_true(k->host == 2 && k[-1].host == 1);
+			assert_ptr_equal(k->name.data, k[-1].name.data);
+			assert_ptr_equal(k->op_name.data, k[-1].op_name.data);
+		}
 	}
 	assert_int_equal(hosts, 9);
 	/* Nothing borrowed is left. */
