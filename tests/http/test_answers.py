@@ -156,12 +156,19 @@ class Answers(Case):
     def test_progress(self):
         """What is seen of a job depends on how fast the machine is: several are looked at."""
         seen = []
-        for i in range(5):
+        for i in range(20):
             self.put_large("run%d" % i)
         server = self.serve()
         self.assertEqual(self.progress(server, address("run0")), {"state": "none"})
         self.assertEqual(server.get("/progress").status, 400)
-        for i in range(5):
+
+        def enough():
+            return (len({p["bytes_done"] for p in seen}) > 2 and
+                    "reading" in {p["stage"] for p in seen} and
+                    os.path.getsize(large()) in {p["bytes_total"] for p in seen} and
+                    any(p["events"] for p in seen))
+
+        for i in range(20):
             path = address("run%d" % i)
             client = threading.Thread(target=self.ask, args=(server, path))
             client.start()
@@ -171,9 +178,9 @@ class Answers(Case):
                     seen.append(found)
             client.join()
             self.assertEqual(self.progress(server, path), {"state": "none"})
-            if len({p["bytes_done"] for p in seen}) > 2:
+            if enough():
                 break
-        self.assertGreater(len({p["bytes_done"] for p in seen}), 2)
+        self.assertTrue(enough(), seen)
         for p in seen:
             self.assertIn(p["state"], ("waiting", "running"))
             self.assertIn(p["stage"], STAGES)
@@ -181,16 +188,13 @@ class Answers(Case):
             self.assertGreaterEqual(p["clients"], 0)
             self.assertGreaterEqual(p["elapsed_ms"], 0)
             self.assertIn("position", p)
-        self.assertIn(os.path.getsize(large()), {p["bytes_total"] for p in seen})
-        self.assertGreater(max(p["events"] for p in seen), 0)
-        self.assertIn("reading", {p["stage"] for p in seen})
 
     def test_clients_that_leave_stop_their_job(self):
-        for i in range(10):
+        for i in range(20):
             self.put_large("run%d" % i)
         server = self.serve()
         cancelled = lambda: server.metric("tfprof_jobs_cancelled_total")
-        for i in range(0, 10, 2):
+        for i in range(0, 20, 2):
             path, other = address("run%d" % i), address("run%d" % (i + 1), "kernel_stats")
             client = server.connect(timeout=support.PATIENCE)
             client.request("GET", path)
