@@ -66,6 +66,7 @@ def main():
     parser.add_argument("--synth", required=True)
     parser.add_argument("--profiler", help="tests/fake_profiler; without it captures are not tested")
     parser.add_argument("--faulty", help="tests/faulty_server; without it memory does not run out")
+    parser.add_argument("--delays", help="tests/delays.so, for servers that take pauses (scripts/shake)")
     parser.add_argument("patterns", nargs="*")
     args = parser.parse_args()
     support.SERVER = os.path.abspath(args.server)
@@ -73,6 +74,7 @@ def main():
     support.SYNTH = os.path.abspath(args.synth)
     support.PROFILER = os.path.abspath(args.profiler) if args.profiler else None
     support.FAULTY = os.path.abspath(args.faulty) if args.faulty else None
+    support.DELAYS = os.path.abspath(args.delays) if args.delays else None
 
     # Never the user's own.
     os.environ["XDG_CACHE_HOME"] = os.path.join(support.scratch(), "cache")

@@ -15,7 +15,7 @@ import time
 import unittest
 import urllib.parse
 
-SERVER = CLI = SYNTH = PROFILER = FAULTY = None  # paths of the programs, set by run.py
+SERVER = CLI = SYNTH = PROFILER = FAULTY = DELAYS = None  # paths of the programs, set by run.py
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RUN = "2026_01_15_10_00_00"
 PATIENCE = 180  # machines that test are busy, and sanitizers slow: this long is never
@@ -85,7 +85,7 @@ class Server:
             command += ["--port", port]
         self.process = subprocess.Popen(
             command + list(args), stdout=subprocess.PIPE, stderr=self.errors,
-            env=dict(os.environ, **(env or {})), **process,
+            env={**os.environ, **({"LD_PRELOAD": DELAYS} if DELAYS else {}), **(env or {})}, **process,
         )
         self.line = self.process.stdout.readline().decode(errors="replace")
         if not self.line:
