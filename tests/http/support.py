@@ -189,6 +189,8 @@ class Profiler:
 class Case(unittest.TestCase):
     """A test with a folder of its own and servers that are stopped after it."""
 
+    pause = 0.1  # seconds between two looks of eventually()
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(dir=scratch())
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -221,7 +223,7 @@ class Case(unittest.TestCase):
                 return value
             if time.monotonic() > end:
                 self.fail(message)
-            time.sleep(0.1)
+            time.sleep(self.pause)
 
 
 class SharedServerCase(Case):

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 import urllib.parse
 
 import support
@@ -32,6 +31,8 @@ def address(run, tag="overview_page", **query):
 
 
 class Answers(Case):
+    pause = 0.01  # jobs do not take long
+
     def put_large(self, run, hosts=1):
         folder = self.path("logs/plugins/profile", run)
         os.makedirs(folder)
@@ -49,16 +50,6 @@ class Answers(Case):
             return response.status, response.read(), response.headers
         finally:
             connection.close()
-
-    def eventually(self, check, message="it did not happen"):
-        end = time.monotonic() + support.PATIENCE
-        while True:
-            value = check()
-            if value:
-                return value
-            if time.monotonic() > end:
-                self.fail(message)
-            time.sleep(0.01)
 
     def progress(self, server, path):
         return server.json("/progress", of=path.lstrip("/"))

@@ -3,7 +3,6 @@
 import os
 import stat
 import subprocess
-import time
 
 import support
 
@@ -43,9 +42,7 @@ class SlurmJob(support.Case):
             'echo "Serving x at http://127.0.0.1:4567/?token=abc"\n'
             "exec sleep 600\n" % (self.path("arguments"), self.path("pid")))
         process = self.start(server)
-        end = time.monotonic() + 60
-        while "scancel 77" not in self.text() and time.monotonic() < end:
-            time.sleep(0.1)
+        self.eventually(lambda: "scancel 77" in self.text())
         text = self.text()
         self.assertIn("ssh -N -L 4567:localhost:4567 -J me@login1 me@node3\n", text)
         self.assertIn("http://127.0.0.1:4567/?token=abc\n", text)

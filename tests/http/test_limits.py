@@ -93,13 +93,6 @@ class LimitsCase(support.Case):
         self.addCleanup(crowd.close)
         return crowd
 
-    def until(self, check, message, seconds=60):
-        end = time.monotonic() + seconds
-        while not check():
-            if time.monotonic() > end:
-                self.fail(message)
-            time.sleep(0.1)
-
 
 class Limits(LimitsCase):
     def slowloris(self, source):
@@ -120,7 +113,7 @@ class Limits(LimitsCase):
             crowd.sockets = [s for s in crowd.sockets if not self.is_closed(s)]
             return not crowd.sockets
 
-        self.until(all_gone, "slow clients stay connected")
+        self.eventually(all_gone, "slow clients stay connected")
         self.assertGreaterEqual(closed_count(server, "slow_head"), 400)
 
     @staticmethod
@@ -148,13 +141,13 @@ class Limits(LimitsCase):
         silent.connect(5)
         slow.connect(5, data=b"POST /capture_profile HTTP/1.1\r\nHost: localhost\r\n"
                              b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
-        self.until(lambda: silent.gone() == 5, "silent clients stay connected")
+        self.eventually(lambda: silent.gone() == 5, "silent clients stay connected")
 
         def gone():
             slow.dribble(b" ")
             return slow.gone() == 5
 
-        self.until(gone, "clients with slow bodies stay connected")
+        self.eventually(gone, "clients with slow bodies stay connected")
         self.assertGreaterEqual(closed_count(server, "slow_body"), 5)
 
     def test_answers_that_nobody_takes(self):
@@ -178,7 +171,7 @@ class Limits(LimitsCase):
                     s.recv(16)
                 return closed_count(server, "slow_reader") == 1
 
-            self.until(cut_off, "a client that takes nothing stays")
+            self.eventually(cut_off, "a client that takes nothing stays")
 
     def test_places_are_taken_from_those_that_do_nothing(self):
         server = self.serve("--max-connections", "40", "--request-timeout", "600", self.folder)
@@ -186,7 +179,7 @@ class Limits(LimitsCase):
         # More than there is room for, and nobody's time is over.
         for _ in range(3):
             crowd.connect(30, data=b"GET /runs HTTP/1.1\r\n")
-            self.until(lambda: self.served(server), "a normal client is not served")
+            self.eventually(lambda: self.served(server), "a normal client is not served")
         self.assertGreater(closed_count(server, "room"), 0)
 
     @staticmethod
@@ -213,18 +206,18 @@ class Limits(LimitsCase):
                 s.setblocking(False)
 
         for _ in range(40):
-            self.until(one_more, "a newcomer is not served")
-        self.until(lambda: self.served(server), "a normal client is not served")
-        self.until(lambda: idle.gone() >= 20, "idle connections stay")
+            self.eventually(one_more, "a newcomer is not served")
+        self.eventually(lambda: self.served(server), "a normal client is not served")
+        self.eventually(lambda: idle.gone() >= 20, "idle connections stay")
 
     def test_connections_per_client(self):
         server = self.serve("--max-connections-per-client", "3",
                             "--request-timeout", "600", self.folder)
         crowd = self.crowd(server)
         crowd.connect(10, lambda i: "127.0.0.9", b"GET /runs HTTP/1.1\r\n")
-        self.until(lambda: crowd.gone() == 7, "more than three are let in")
+        self.eventually(lambda: crowd.gone() == 7, "more than three are let in")
         # Others are not concerned.
-        self.until(lambda: self.served(server), "a normal client is not served")
+        self.eventually(lambda: self.served(server), "a normal client is not served")
         crowd.close()
 
         def in_again():
@@ -236,7 +229,7 @@ class Limits(LimitsCase):
             except OSError:
                 return False
 
-        self.until(in_again, "places are not given back")
+        self.eventually(in_again, "places are not given back")
 
     def test_too_large(self):
         server = self.serve()
@@ -338,13 +331,13 @@ class Descriptors(LimitsCase):
         crowd.connect(200, data=b"GET /runs HTTP/1.1\r\n")
         # A capture can be opened although all places for clients are taken.
         get = lambda: self.served_data(server)
-        self.until(get, "a normal client is not served")
+        self.eventually(get, "a normal client is not served")
         before, began = cpu_seconds(server), time.monotonic()
         time.sleep(2)
         used, took = cpu_seconds(server) - before, time.monotonic() - began
         self.assertLess(used, 0.5 * took, "it spins")
         crowd.close()
-        self.until(lambda: open_files(server) <= before_all + 10, "descriptors are not given back")
+        self.eventually(lambda: open_files(server) <= before_all + 10, "descriptors are not given back")
         self.assertEqual(server.get("/version").status, 200)
 
     @staticmethod
