@@ -436,8 +436,6 @@ static bool write_file(struct tfp_result_cache *cache, const char *name,
 	snprintf(temporary, sizeof(temporary), "%.*s.%016" PRIx64 TEMPORARY, DIGITS, name, chance);
 	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(cache->folder, temporary, flags, 0600);
-	if (fd < 0 && errno == ENOENT && make_again(cache))
-		fd = openat(cache->folder, temporary, flags, 0600);
 	if (fd < 0)
 		return false;
 	bool ok = write_whole(fd, bytes->data, bytes->size);
@@ -468,12 +466,10 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	ok = ok && tfp_result_encode(&whole, bytes, &file) && file.size <= cache->limit;
 	if (ok) {
 		name_of(cache, &whole, name);
+		ok = write_file(cache, name, &file);
 		/* Whoever empties the folder meanwhile may take the file or the new folder. */
-		for (unsigned left = WRITE_TRIES; left; left--) {
-			ok = write_file(cache, name, &file);
-			if (ok || errno != ENOENT)
-				break;
-		}
+		for (unsigned left = WRITE_TRIES; !ok && errno == ENOENT && left; left--)
+			ok = make_again(cache) && write_file(cache, name, &file);
 		if (!ok && !atomic_exchange(&cache->complained, true))
 			tfp_log_warning("results cannot be kept: %s", strerror(errno));
 	}
