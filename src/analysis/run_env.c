@@ -138,10 +138,9 @@ static void amd_model(const struct caps *caps, char *out, size_t size)
 			return;
 		}
 	}
-	/* XProf names the chip only where the file names the device at all. */
-	if (caps->device_name.size && caps->major == 9 && caps->minor == 4)
+	if (caps->major == 9 && caps->minor == 4)
 		snprintf(out, size, "AMD GPU - gfx942");
-	else if (caps->device_name.size && caps->major == 9 && caps->minor == 5)
+	else if (caps->major == 9 && caps->minor == 5)
 		snprintf(out, size, "AMD GPU - gfx950");
 	else if (caps->major == 9)
 		snprintf(out, size, "AMD GPU - gfx-9XX series");
@@ -186,33 +185,36 @@ static double nvidia_flops_per_cycle(const struct caps *caps)
 	return table[count - 1].flops;
 }
 
-static double amd_flops_per_cycle(const char *model)
+/* What one compute unit of a chip does in one cycle, by the name that amd_model()
+ * gave it. Of a chip that is not in the table nothing is known: 0. */
+static void amd_per_cycle(const char *model, double *flops, double *shared_bytes)
 {
 	static const struct {
 		const char *name;
-		double flops;
-	} table[] = {{"gfx908", 1024}, {"gfx90a", 1024}, {"gfx942", 2048}, {"gfx950", 4096}};
+		double flops, shared_bytes;
+	} table[] = {{"gfx908", 1024, 128},
+		     {"gfx90a", 1024, 128},
+		     {"gfx942", 2048, 128},
+		     {"gfx950", 4096, 256}};
+	*flops = *shared_bytes = 0;
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		if (strstr(model, table[i].name))
-			return table[i].flops;
+		if (strstr(model, table[i].name)) {
+			*flops = table[i].flops;
+			*shared_bytes = table[i].shared_bytes;
+		}
 	}
-	return 0;
 }
 
 static void gpu_peaks(const struct caps *caps, struct tfp_run_env *env)
 {
-	bool amd = tfp_str_equal(caps->vendor, "AMD");
 	double clock_ghz = caps->clock_khz / 1e6;
-	/* What the chip can do does not depend on whether the file names it. */
-	const char *chip = env->device_type;
-	if (amd && caps->major == 9 && caps->minor == 4)
-		chip = "gfx942";
-	else if (amd && caps->major == 9 && caps->minor == 5)
-		chip = "gfx950";
-	double flops = amd ? amd_flops_per_cycle(chip) : nvidia_flops_per_cycle(caps);
-	double shared_bytes = amd                ? (strstr(chip, "gfx950") ? 256 : 128)
-			      : caps->major <= 2 ? 64
-						 : 256;
+	double flops = 0, shared_bytes = 0;
+	if (tfp_str_equal(caps->vendor, "AMD")) {
+		amd_per_cycle(env->device_type, &flops, &shared_bytes);
+	} else {
+		flops = nvidia_flops_per_cycle(caps);
+		shared_bytes = caps->major <= 2 ? 64 : 256;
+	}
 	env->peak_teraflops = caps->peak_teraflops > 0 ? caps->peak_teraflops
 						       : caps->cores * clock_ghz * flops / 1000;
 	env->peak_hbm_gigabytes_per_second = caps->memory_bytes_per_second / 1e9;

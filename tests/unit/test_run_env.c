@@ -49,33 +49,39 @@ static void test_models_and_peaks(void **state)
 		const char *vendor, *device;
 		int64_t major, minor;
 		const char *model;
-		double flops_per_cycle;
+		double flops_per_cycle, shared_bytes_per_cycle;
 	} cases[] = {
-		{"Nvidia", "x", 2, 1, "Nvidia GPU (Fermi)", 64},
-		{"Nvidia", "x", 3, 5, "Nvidia GPU (Kepler)", 384},
-		{"Nvidia", "x", 5, 2, "Nvidia GPU (Maxwell)", 256},
-		{"Nvidia", "x", 6, 0, "Nvidia GPU (Pascal)", 256},
-		{"Nvidia", "x", 6, 1, "Nvidia GPU (Pascal)", 256},
-		{"Nvidia", "x", 7, 5, "Nvidia GPU (Turing)", 1024},
-		{"Nvidia", "x", 8, 0, "Nvidia GPU (Ampere)", 2048},
-		{"Nvidia", "x", 8, 6, "Nvidia GPU (Ampere)", 1024},
-		{"Nvidia", "x", 8, 9, "Nvidia GPU (Ada Lovelace)", 1024},
-		{"Nvidia", "x", 9, 0, "Nvidia GPU (Hopper)", 4096},
-		{"Nvidia", "x", 10, 0, "Nvidia GPU (Blackwell)", 8192},
+		{"Nvidia", "x", 2, 1, "Nvidia GPU (Fermi)", 64, 64},
+		{"Nvidia", "x", 3, 5, "Nvidia GPU (Kepler)", 384, 256},
+		{"Nvidia", "x", 5, 2, "Nvidia GPU (Maxwell)", 256, 256},
+		{"Nvidia", "x", 6, 0, "Nvidia GPU (Pascal)", 256, 256},
+		{"Nvidia", "x", 6, 1, "Nvidia GPU (Pascal)", 256, 256},
+		{"Nvidia", "x", 7, 5, "Nvidia GPU (Turing)", 1024, 256},
+		{"Nvidia", "x", 8, 0, "Nvidia GPU (Ampere)", 2048, 256},
+		{"Nvidia", "x", 8, 6, "Nvidia GPU (Ampere)", 1024, 256},
+		{"Nvidia", "x", 8, 9, "Nvidia GPU (Ada Lovelace)", 1024, 256},
+		{"Nvidia", "x", 9, 0, "Nvidia GPU (Hopper)", 4096, 256},
+		{"Nvidia", "x", 10, 0, "Nvidia GPU (Blackwell)", 8192, 256},
 		/* unknown ones: as the next older */
-		{"Nvidia", "x", 7, 2, "Nvidia GPU (Volta)", 1024},
-		{"Nvidia", "x", 12, 0, "Nvidia GPU", 8192},
-		{"Nvidia", "x", 1, 0, "Nvidia GPU", 64},
-		{"AMD", "gfx942:sramecc+:xnack-", 9, 4, "AMD GPU - gfx942", 2048},
-		{"AMD", "gfx90a", 9, 0, "AMD GPU - gfx90a", 1024},
-		{"AMD", "AMD Instinct", 9, 4, "AMD GPU - gfx942", 2048},
-		{"AMD", "AMD Instinct", 9, 5, "AMD GPU - gfx950", 4096},
-		{"AMD", "AMD Instinct", 9, 0, "AMD GPU - gfx-9XX series", 0},
-		{"AMD", "AMD Radeon", 10, 3, "AMD GPU - gfx-10XX series", 0},
-		{"AMD", "gf", 11, 0, "AMD GPU - gfx-11XX series", 0},
-		{"AMD", "gfxyz", 1, 0, "AMD GPU", 0},
-		{"Somebody", "x", 7, 0, "GPU", 1024},
-		{NULL, NULL, 7, 0, "Nvidia GPU (Volta)", 1024}, /* before 2021 */
+		{"Nvidia", "x", 7, 2, "Nvidia GPU (Volta)", 1024, 256},
+		{"Nvidia", "x", 12, 0, "Nvidia GPU", 8192, 256},
+		{"Nvidia", "x", 1, 0, "Nvidia GPU", 64, 64},
+		{"AMD", "gfx942:sramecc+:xnack-", 9, 4, "AMD GPU - gfx942", 2048, 128},
+		{"AMD", "gfx90a", 9, 0, "AMD GPU - gfx90a", 1024, 128},
+		{"AMD", "AMD Instinct", 9, 4, "AMD GPU - gfx942", 2048, 128},
+		{"AMD", "AMD Instinct", 9, 5, "AMD GPU - gfx950", 4096, 256},
+		/* the chip is known by its capability where the file names no device */
+		{"AMD", NULL, 9, 4, "AMD GPU - gfx942", 2048, 128},
+		{"AMD", "", 9, 5, "AMD GPU - gfx950", 4096, 256},
+		{"AMD", NULL, 9, 0, "AMD GPU - gfx-9XX series", 0, 0},
+		/* a name that the file gives goes before the capability */
+		{"AMD", "gfx90a", 9, 4, "AMD GPU - gfx90a", 1024, 128},
+		{"AMD", "AMD Instinct", 9, 0, "AMD GPU - gfx-9XX series", 0, 0},
+		{"AMD", "AMD Radeon", 10, 3, "AMD GPU - gfx-10XX series", 0, 0},
+		{"AMD", "gf", 11, 0, "AMD GPU - gfx-11XX series", 0, 0},
+		{"AMD", "gfxyz", 1, 0, "AMD GPU", 0, 0},
+		{"Somebody", "x", 7, 0, "GPU", 1024, 256},
+		{NULL, NULL, 7, 0, "Nvidia GPU (Volta)", 1024, 256}, /* before 2021 */
 	};
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -83,6 +89,8 @@ static void test_models_and_peaks(void **state)
 			gpu(cases[i].vendor, cases[i].device, cases[i].major, cases[i].minor));
 		assert_string_equal(env.device_type, cases[i].model);
 		assert_double(env.peak_teraflops, 80 * 1.53 * cases[i].flops_per_cycle / 1000);
+		assert_double(env.peak_shared_gigabytes_per_second,
+			      80 * cases[i].shared_bytes_per_cycle * 1.53);
 	}
 }
 
