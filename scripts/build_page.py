@@ -2,7 +2,7 @@
 """Bundles the page for meson: installs web packages when they are missing,
 runs the bundler, writes what ninja needs to know.
 
-usage: build_page.py --node NODE --source WEB --out DIR --stamp FILE --depfile FILE
+usage: build_page.py --node NODE --source WEB --out DIR --packages FILE --stamp FILE --depfile FILE
        build_page.py --source WEB --install-only
 """
 
@@ -49,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", required=True)
     parser.add_argument("--install-only", action="store_true")
-    for name in ("node", "out", "stamp", "depfile"):
+    for name in ("node", "out", "packages", "stamp", "depfile"):
         parser.add_argument("--" + name)
     args = parser.parse_args()
     install(args.source)
@@ -58,7 +58,7 @@ def main():
     out = os.path.abspath(args.out)
     shutil.rmtree(out, ignore_errors=True)
     bundler = os.path.join(args.source, "build.mjs")
-    if subprocess.run([args.node, bundler, "--outdir", out]).returncode != 0:
+    if subprocess.run([args.node, bundler, "--outdir", out, "--packages", os.path.abspath(args.packages)]).returncode != 0:
         fail("the bundler failed")
     with open(args.depfile, "w", encoding="utf-8") as f:
         names = " ".join(p.replace(" ", "\\ ") for p in inputs(args.source))

@@ -1,5 +1,6 @@
-// Bundles the page: node build.mjs --outdir DIR
-// Reads only this folder and node_modules, writes only DIR, and gives the same bytes for the same input.
+// Bundles the page: node build.mjs --outdir DIR [--packages FILE]
+// Reads only this folder and node_modules, writes only DIR and FILE, and gives the same bytes for the same input. FILE lists the
+// packages that went into the page: scripts/third_party.py collects their notices.
 import { build } from 'esbuild';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -7,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const { values } = parseArgs({ options: { outdir: { type: 'string', default: join(here, 'dist') } } });
+const { values } = parseArgs({ options: { outdir: { type: 'string', default: join(here, 'dist') }, packages: { type: 'string' } } });
 const outdir = resolve(values.outdir);
 
 await mkdir(outdir, { recursive: true });
@@ -21,12 +22,13 @@ const script = {
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
+  metafile: true,
 };
-await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts', sign_in: 'src/sign_in.ts' }, format: 'iife' });
+const { metafile: { inputs: classic } } = await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts', sign_in: 'src/sign_in.ts' }, format: 'iife' });
 // What is imported by import() becomes a file of its own, and so does what several files share. Their names hold a hash of
 // what is in them: a page that is open while its server is replaced finds nothing rather than something that does not fit.
-const { metafile: { outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', splitting: true, chunkNames: '[name]_[hash]', metafile: true });
-await build({
+const { metafile: { inputs: modules, outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', splitting: true, chunkNames: '[name]_[hash]' });
+const { metafile: { inputs: styles } } = await build({
   absWorkingDir: here,
   entryPoints: { main: 'src/styles/main.css', sign_in: 'src/styles/sign_in.css' },
   outdir,
@@ -36,6 +38,7 @@ await build({
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
+  metafile: true,
 });
 
 // The document names all that main.js imports at once, so that nothing is found one after the other.
@@ -54,3 +57,12 @@ const main = '<script type="module" src="main.js"></script>\n';
 if (!html.includes(main)) throw new Error('index.html does not load main.js');
 await writeFile(join(outdir, 'index.html'), html.replace(main, links + main));
 for (const name of ['icon.svg', 'sign_in.html']) await copyFile(join(here, 'src', name), join(outdir, name));
+
+if (values.packages !== undefined) {
+  const packages = new Set();
+  for (const path of Object.keys({ ...classic, ...modules, ...styles })) {
+    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1];
+    if (name !== undefined) packages.add(name);
+  }
+  await writeFile(values.packages, [...packages].sort().map((name) => `${name}\n`).join(''));
+}

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "base/mapped_file.h"
+#include "base/notices.h"
 #include "base/number.h"
 #include "base/pool.h"
 #include "cmd/results.h"
@@ -80,6 +81,7 @@ static const char usage[] =
 	"      --no-cache       keep nothing\n"
 	"  -h, --help           print this and exit\n"
 	"      --version        print the version and exit\n"
+	"      --licenses       print whose work is in the program, and its terms\n"
 	"\n"
 	"Examples:\n"
 	"  tfprof ls runs/\n"
@@ -89,6 +91,7 @@ static const char usage[] =
 
 enum option_id {
 	OPTION_VERSION = 256,
+	OPTION_LICENSES,
 	OPTION_FOLLOW_SYMLINKS,
 	OPTION_STEP_SOURCE,
 	OPTION_TRACKS,
@@ -111,6 +114,7 @@ static const struct option long_options[] = {
 	TFP_RESULTS_LONG_OPTIONS,
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
+	{"licenses", no_argument, NULL, OPTION_LICENSES},
 	{NULL, 0, NULL, 0},
 };
 
@@ -208,6 +212,9 @@ static int read_options(struct options *o, int argc, char **argv)
 			break;
 		case OPTION_VERSION:
 			puts("tfprof " TFP_VERSION);
+			return EXIT_SUCCESS;
+		case OPTION_LICENSES:
+			fputs(tfp_notices, stdout);
 			return EXIT_SUCCESS;
 		case 'h':
 			fputs(usage, stdout);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "base/mapped_file.h"
+#include "base/notices.h"
 #include "base/number.h"
 #include "base/pool.h"
 #include "cmd/access_options.h"
@@ -92,6 +93,7 @@ static const char usage[] =
 	"                         stderr\n"
 	"  -h, --help             print this and exit\n"
 	"      --version          print the version and exit\n"
+	"      --licenses         print whose work is in the program, and its terms\n"
 	"\n";
 
 static const char usage_end[] =
@@ -122,7 +124,8 @@ enum option_id {
 	OPTION_THREADS,
 	OPTION_LOG_FORMAT,
 	OPTION_VERBOSE,
-	OPTION_VERSION
+	OPTION_VERSION,
+	OPTION_LICENSES,
 };
 
 static const struct option long_options[] = {
@@ -147,6 +150,7 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, OPTION_VERBOSE},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
+	{"licenses", no_argument, NULL, OPTION_LICENSES},
 	{NULL, 0, NULL, 0},
 };
 
@@ -293,6 +297,9 @@ static int read_options(struct options *o, int argc, char **argv)
 			break;
 		case OPTION_VERSION:
 			puts("tfprof-server " TFP_VERSION);
+			return EXIT_SUCCESS;
+		case OPTION_LICENSES:
+			fputs(tfp_notices, stdout);
 			return EXIT_SUCCESS;
 		case 'h':
 			fputs(usage, stdout);

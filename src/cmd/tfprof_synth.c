@@ -1,5 +1,6 @@
 /* tfprof-synth: writes captures of a program that never ran. */
 #include "base/error.h"
+#include "base/notices.h"
 #include "base/number.h"
 #include "synth/synth.h"
 
@@ -40,7 +41,8 @@ static const char usage[] =
 	"      --demo                 4 hosts, 2 GPUs each, 26 small steps; options\n"
 	"                             after it change that\n"
 	"  -h, --help                 print this and exit\n"
-	"      --version              print the version and exit\n";
+	"      --version              print the version and exit\n"
+	"      --licenses             print whose work is in the program, and its terms\n";
 
 enum option_id {
 	OPTION_RUN = 256,
@@ -55,7 +57,8 @@ enum option_id {
 	OPTION_SEED,
 	OPTION_GROUPED,
 	OPTION_DEMO,
-	OPTION_VERSION
+	OPTION_VERSION,
+	OPTION_LICENSES,
 };
 
 static const struct option long_options[] = {
@@ -74,6 +77,7 @@ static const struct option long_options[] = {
 	{"demo", no_argument, NULL, OPTION_DEMO},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
+	{"licenses", no_argument, NULL, OPTION_LICENSES},
 	{NULL, 0, NULL, 0},
 };
 
@@ -187,6 +191,10 @@ int main(int argc, char **argv)
 		}
 		if (id == OPTION_VERSION) {
 			puts("tfprof-synth " TFP_VERSION);
+			return EXIT_SUCCESS;
+		}
+		if (id == OPTION_LICENSES) {
+			fputs(tfp_notices, stdout);
 			return EXIT_SUCCESS;
 		}
 		if (id == 'o')

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/notices.h"
 #include "base/progress.h"
 #include "http/answers.h"
 #include "store/pack.h"
@@ -64,6 +65,14 @@ static enum tfp_status answer_version(struct exchange *x, struct tfp_error *err)
 	(void)err;
 	x->reply->content_type = "text/plain; charset=utf-8";
 	tfp_buf_puts(&x->reply->body, TFP_VERSION);
+	return TFP_OK;
+}
+
+static enum tfp_status answer_licenses(struct exchange *x, struct tfp_error *err)
+{
+	(void)err;
+	x->reply->content_type = "text/plain; charset=utf-8";
+	tfp_buf_puts(&x->reply->body, tfp_notices);
 	return TFP_OK;
 }
 
@@ -447,6 +456,7 @@ static const struct tfp_route routes[] = {
 	 answer_trace_aggregate},
 	{"/progress", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_progress},
 	{"/version", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_version},
+	{"/licenses", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_licenses},
 	{"/healthz", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_healthz},
 	{"/metrics", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_metrics},
 };

@@ -329,7 +329,7 @@ export class Shell {
       const input = h('input', { type: 'checkbox', on: { change: () => setSingleKeys(input.checked) } });
       input.checked = singleKeysOn();
       body.append(box, h('label', { class: 'check' }, input, h('span', {}, 'Use keys that are a single letter or sign')),
-        h('p', { class: 'soft' }, 'The address bar always holds what is shown: copy it to share this view.', version === undefined ? '' : ` tfprof-server ${version}.`));
+        h('p', { class: 'soft' }, 'The address bar always holds what is shown: copy it to share this view.', version === undefined ? '' : ` tfprof-server ${version}.`, ' ', h('a', { href: 'licenses', target: '_blank', rel: 'noopener' }, 'Licences')));
     });
   }
 }
