@@ -350,7 +350,7 @@ static enum tfp_status print_answer(struct work *w, size_t tables, struct tfp_er
 	case FORMAT_JSON:
 		return tfp_answer_write_json(&w->answer, &w->out, err);
 	case FORMAT_CSV:
-		return tfp_answer_write_csv(&w->answer, &w->out, err);
+		return tfp_answer_write_csv(&w->answer, TFP_CSV_PLAIN, &w->out, err);
 	default:
 		break;
 	}

@@ -214,7 +214,7 @@ static enum tfp_status answer_csv(struct exchange *x, struct tfp_error *err)
 	enum tfp_status status = render(x, &answer, err);
 	tfp_progress_stage(TFP_STAGE_WRITING);
 	if (status == TFP_OK)
-		status = tfp_answer_write_csv(&answer, &x->reply->body, err);
+		status = tfp_answer_write_csv(&answer, TFP_CSV_QUOTED, &x->reply->body, err);
 	tfp_answer_release(&answer);
 	x->reply->content_type = "text/csv; charset=utf-8";
 	return status;

@@ -309,26 +309,69 @@ static void write_doubling_quotes(struct tfp_buf *out, const char *text, size_t 
 	}
 }
 
-void tfp_table_write_csv(const struct tfp_table *t, struct tfp_buf *out)
+/* A spreadsheet computes what begins so, wherever the text came from; with an apostrophe in
+ * front it is text. */
+static bool is_formula(const char *text, size_t size)
+{
+	return size > 0 && text[0] && strchr("=+-@\t\r\n", text[0]);
+}
+
+static void write_csv_text(struct tfp_buf *out, enum tfp_csv_form form, const char *text,
+			   size_t size)
+{
+	bool quoted = form == TFP_CSV_QUOTED;
+	for (size_t i = 0; i < size && !quoted; i++)
+		quoted = text[i] && strchr(",\"\n\r", text[i]);
+	if (quoted)
+		tfp_buf_putc(out, '"');
+	if (is_formula(text, size))
+		tfp_buf_putc(out, '\'');
+	write_doubling_quotes(out, text, size);
+	if (quoted)
+		tfp_buf_putc(out, '"');
+}
+
+static void write_plain_number(struct tfp_buf *out, double value)
+{
+	if (value == floor(value) && fabs(value) < 1e15)
+		tfp_json_integer(out, (int64_t)value);
+	else
+		tfp_json_number(out, value);
+}
+
+static void write_csv_cell(struct tfp_buf *out, enum tfp_csv_form form, const struct tfp_cell *cell)
+{
+	bool plain = form == TFP_CSV_PLAIN;
+	if (cell->kind == TFP_CELL_TEXT) {
+		write_csv_text(out, form, cell->text.data, cell->text.size);
+		return;
+	}
+	if (!plain)
+		tfp_buf_putc(out, '"');
+	if (cell->kind == TFP_CELL_NUMBER && plain)
+		write_plain_number(out, cell->number);
+	else if (cell->kind == TFP_CELL_NUMBER)
+		tfp_json_number(out, cell->number);
+	else if (cell->kind == TFP_CELL_BOOLEAN && plain)
+		tfp_buf_puts(out, cell->boolean ? "true" : "false");
+	else if (cell->kind == TFP_CELL_BOOLEAN)
+		tfp_buf_puts(out, cell->boolean ? "True" : "False");
+	if (!plain)
+		tfp_buf_putc(out, '"');
+}
+
+void tfp_table_write_csv(const struct tfp_table *t, enum tfp_csv_form form, struct tfp_buf *out)
 {
 	for (size_t c = 0; c < t->column_count; c++) {
 		const char *label = t->columns[c].label[0] ? t->columns[c].label : t->columns[c].id;
-		tfp_buf_puts(out, c ? ",\"" : "\"");
-		write_doubling_quotes(out, label, strlen(label));
-		tfp_buf_putc(out, '"');
+		if (c)
+			tfp_buf_putc(out, ',');
+		write_csv_text(out, form, label, strlen(label));
 	}
 	tfp_buf_putc(out, '\n');
 	for (size_t i = 0; i < tfp_table_row_count(t) * t->column_count; i++) {
-		const struct tfp_cell *cell = &t->cells[i];
-		tfp_buf_putc(out, '"');
-		/* Numbers and truth values as Python prints them, which XProf's CSV does. */
-		if (cell->kind == TFP_CELL_TEXT)
-			write_doubling_quotes(out, cell->text.data, cell->text.size);
-		else if (cell->kind == TFP_CELL_NUMBER)
-			tfp_json_number(out, cell->number);
-		else if (cell->kind == TFP_CELL_BOOLEAN)
-			tfp_buf_puts(out, cell->boolean ? "True" : "False");
-		tfp_buf_puts(out, (i + 1) % t->column_count ? "\"," : "\"\n");
+		write_csv_cell(out, form, &t->cells[i]);
+		tfp_buf_putc(out, (i + 1) % t->column_count ? ',' : '\n');
 	}
 }
 

@@ -29,6 +29,12 @@ struct tfp_column {
 	enum tfp_cell_kind kind; /* not ABSENT */
 };
 
+/* How numbers and truth values stand in CSV. */
+enum tfp_csv_form {
+	TFP_CSV_PLAIN,  /* 126, 0.5, true; quotes where they are needed */
+	TFP_CSV_QUOTED, /* as XProf's: "126.0", "0.5", "True", everything in quotes */
+};
+
 struct tfp_table {
 	const struct tfp_column *columns; /* the caller's */
 	size_t column_count;
@@ -64,7 +70,9 @@ size_t tfp_table_row_count(const struct tfp_table *t);
 
 /* Appends to out; a failure shows in tfp_buf_failed(out). */
 void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out);
-void tfp_table_write_csv(const struct tfp_table *t, struct tfp_buf *out);
+/* RFC 4180 with \n line ends. A text that a spreadsheet would take for a formula gets an
+ * apostrophe in front; numbers never do. */
+void tfp_table_write_csv(const struct tfp_table *t, enum tfp_csv_form form, struct tfp_buf *out);
 /* Aligned columns; text cells cut from the left to at most text_width
  * characters (0: never); at most max_rows rows (0: all), and says what it left
  * out. */

@@ -78,14 +78,14 @@ enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tf
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
 }
 
-enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp_buf *out,
-				     struct tfp_error *err)
+enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, enum tfp_csv_form form,
+				     struct tfp_buf *out, struct tfp_error *err)
 {
 	if (failed(answer))
 		return no_memory(err);
 	if (answer->table_count == 0)
 		return tfp_fail(err, TFP_BAD_QUERY, "this tool has no table to write as CSV");
-	tfp_table_write_csv(&answer->tables[0], out);
+	tfp_table_write_csv(&answer->tables[0], form, out);
 	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
 }
 

@@ -47,8 +47,8 @@ void tfp_answer_release(struct tfp_answer *answer);
 enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tfp_buf *out,
 				      struct tfp_error *err) TFP_CHECK;
 /* The first table as CSV. TFP_BAD_QUERY when the tool has no table. */
-enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, struct tfp_buf *out,
-				     struct tfp_error *err) TFP_CHECK;
+enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, enum tfp_csv_form form,
+				     struct tfp_buf *out, struct tfp_error *err) TFP_CHECK;
 
 enum tfp_host_scope {
 	TFP_HOSTS_ONE = 1, /* one host at a time */

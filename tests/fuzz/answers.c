@@ -64,7 +64,8 @@ static void ask_tool(const struct tfp_tool *tool, const struct tfp_session *sess
 		fuzz_check_json(out->data + from, out->size - from);
 		from = out->size;
 		if (answer.table_count)
-			put_status(out, tfp_answer_write_csv(&answer, out, &err), &err);
+			put_status(out, tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, &err),
+				   &err);
 		for (size_t i = 0; i < answer.table_count; i++)
 			tfp_table_write_text(&answer.tables[i], out, 20, 80);
 		MUST(!tfp_buf_failed(out));

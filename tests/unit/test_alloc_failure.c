@@ -168,7 +168,7 @@ static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_sess
 	if (status == TFP_OK)
 		status = tfp_answer_write_json(&answer, out, err);
 	if (status == TFP_OK && answer.table_count)
-		status = tfp_answer_write_csv(&answer, out, err);
+		status = tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, err);
 	for (size_t i = 0; status == TFP_OK && i < answer.table_count; i++) {
 		tfp_table_write_text(&answer.tables[i], out, 10, 0);
 		if (tfp_buf_failed(out))

@@ -137,13 +137,69 @@ static void test_csv(void **state)
 	(void)state;
 	fill(&t);
 	tfp_buf_init(&b, 10000);
-	tfp_table_write_csv(&t, &b);
+	tfp_table_write_csv(&t, TFP_CSV_QUOTED, &b);
 	/* RFC 4180 quoting; a column without a label goes by its id. */
 	assert_string_equal(tfp_buf_text(&b), "\"Number\",\"A \"\"text\"\"\",\"b\"\n"
 					      "\"1.5\",\"a \"\"b\"\", c\nd\",\"True\"\n"
 					      "\"\",\"\xef\xbf\xbd\",\"False\"\n"
 					      "\"\",\"\",\"\"\n");
+	tfp_buf_clear(&b);
+	tfp_table_write_csv(&t, TFP_CSV_PLAIN, &b);
+	assert_string_equal(tfp_buf_text(&b), "Number,\"A \"\"text\"\"\",b\n"
+					      "1.5,\"a \"\"b\"\", c\nd\",true\n"
+					      ",\xef\xbf\xbd,false\n"
+					      ",,\n");
 	tfp_buf_release(&b);
+	tfp_table_release(&t);
+}
+
+/* What a spreadsheet would compute is written as text; numbers stay numbers. */
+static void test_csv_has_no_formulas(void **state)
+{
+	static const struct tfp_column two[] = {
+		{"op", "=Op", TFP_CELL_TEXT},
+		{"us", "Time", TFP_CELL_NUMBER},
+	};
+	static const struct {
+		const char *text, *plain, *quoted;
+		double number;
+		const char *plain_number, *quoted_number;
+	} rows[] = {
+		{"=1+1", "'=1+1", "'=1+1", -1, "-1", "-1.0"},
+		{"+a", "'+a", "'+a", -0.5, "-0.5", "-0.5"},
+		{"-a", "'-a", "'-a", 126, "126", "126.0"},
+		{"@a", "'@a", "'@a", -1e15, "-1e+15", "-1e+15"},
+		{"\ta", "'\ta", "'\ta", 0, "0", "0.0"},
+		{"\ra", "\"'\ra\"", "'\ra", -0.0, "0", "0.0"},
+		{"\na", "\"'\na\"", "'\na", 999999999999999, "999999999999999",
+		 "999999999999999.0"},
+		{"a=b", "a=b", "a=b", 1e-7, "1e-07", "1e-07"},
+		{"=\"x\",y", "\"'=\"\"x\"\",y\"", "'=\"\"x\"\",y", 2, "2", "2.0"},
+		{"", "", "", 3, "3", "3.0"},
+	};
+	struct tfp_table t;
+	struct tfp_buf b, plain, quoted;
+	(void)state;
+	tfp_table_init(&t, two, 2);
+	tfp_buf_init(&b, 10000);
+	tfp_buf_init(&plain, 10000);
+	tfp_buf_init(&quoted, 10000);
+	tfp_buf_puts(&plain, "'=Op,Time\n");
+	tfp_buf_puts(&quoted, "\"'=Op\",\"Time\"\n");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tfp_table_add_text(&t, rows[i].text, strlen(rows[i].text));
+		tfp_table_add_number(&t, rows[i].number);
+		tfp_buf_printf(&plain, "%s,%s\n", rows[i].plain, rows[i].plain_number);
+		tfp_buf_printf(&quoted, "\"%s\",\"%s\"\n", rows[i].quoted, rows[i].quoted_number);
+	}
+	tfp_table_write_csv(&t, TFP_CSV_PLAIN, &b);
+	assert_string_equal(tfp_buf_text(&b), tfp_buf_text(&plain));
+	tfp_buf_clear(&b);
+	tfp_table_write_csv(&t, TFP_CSV_QUOTED, &b);
+	assert_string_equal(tfp_buf_text(&b), tfp_buf_text(&quoted));
+	tfp_buf_release(&b);
+	tfp_buf_release(&plain);
+	tfp_buf_release(&quoted);
 	tfp_table_release(&t);
 }
 
@@ -191,8 +247,8 @@ static void test_empty_table(void **state)
 	assert_string_equal(tfp_buf_text(&b), "{\"cols\":[{\"id\":\"n\",\"label\":\"Number\","
 					      "\"type\":\"number\"}],\"rows\":[]}");
 	tfp_buf_clear(&b);
-	tfp_table_write_csv(&t, &b);
-	assert_string_equal(tfp_buf_text(&b), "\"Number\"\n");
+	tfp_table_write_csv(&t, TFP_CSV_PLAIN, &b);
+	assert_string_equal(tfp_buf_text(&b), "Number\n");
 	tfp_buf_release(&b);
 	tfp_table_release(&t);
 }
@@ -219,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_strings),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_csv_has_no_formulas),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_empty_table),
 		cmocka_unit_test(test_without_memory),

@@ -92,7 +92,7 @@ static void test_answers(void **state)
 	tfp_buf_puts(&answer.json, "{}");
 	assert_int_equal(tfp_answer_write_json(&answer, &out, &err), TFP_OK);
 	assert_string_equal(tfp_buf_text(&out), "{}");
-	assert_int_equal(tfp_answer_write_csv(&answer, &out, &err), TFP_BAD_QUERY);
+	assert_int_equal(tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, &out, &err), TFP_BAD_QUERY);
 	tfp_answer_release(&answer);
 
 	tfp_answer_init(&answer);
@@ -112,12 +112,12 @@ static void test_answers(void **state)
 	assert_int_equal(tfp_answer_write_json(&answer, &out, &err), TFP_OK);
 	assert_string_equal(tfp_buf_text(&out), table);
 	tfp_buf_clear(&out);
-	assert_int_equal(tfp_answer_write_csv(&answer, &out, &err), TFP_OK);
-	assert_string_equal(tfp_buf_text(&out), "\"A\"\n");
+	assert_int_equal(tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, &out, &err), TFP_OK);
+	assert_string_equal(tfp_buf_text(&out), "A\n");
 	tfp_table_release(&answer.tables[1]);
 	answer.tables[0].failed = true;
 	assert_int_equal(tfp_answer_write_json(&answer, &out, &err), TFP_NO_MEMORY);
-	assert_int_equal(tfp_answer_write_csv(&answer, &out, &err), TFP_NO_MEMORY);
+	assert_int_equal(tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, &out, &err), TFP_NO_MEMORY);
 	tfp_answer_release(&answer);
 	tfp_buf_release(&out);
 }

@@ -190,6 +190,9 @@ test('comparing joins by key', () => {
 
 test('CSV and tables', () => {
   assert.equal(csv.toCsv(['a', 'b'], [['x,y', 1.5], ['"q"', null], ['l\n2', true]]), 'a,b\n"x,y",1.5\n"""q""",\n"l\n2",true\n');
+  // What a spreadsheet would compute becomes text; numbers stay numbers.
+  assert.equal(csv.toCsv(['=h', 'n'], [['=1+1', -1.5], ['+a', -0.001], ['-a', 1e21], ['@a', 0], ['\ta', 1], ['\ra', 2], ['=a,b', 3], ['a=b', -4]]),
+    '\'=h,n\n\'=1+1,-1.5\n\'+a,-0.001\n\'-a,1e+21\n\'@a,0\n\'\ta,1\n"\'\ra",2\n"\'=a,b",3\na=b,-4\n');
   const record = gviz.records({ cols: [{ id: 'Host_x', label: '', type: 'number' }, { id: 'b', label: '', type: 'string' }], rows: [{ c: [{ v: 1 }, null] }] })[0];
   assert.deepEqual(record, { host_x: 1, b: null });
 });
