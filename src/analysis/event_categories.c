@@ -56,37 +56,31 @@ static void of_gpu(const struct tfp_plane *plane, uint8_t *out)
 			tfp_step_type_of_gpu_event(plane->event_metas[m].name, no_shape));
 }
 
-static bool has_stat(const struct tfp_line *line, size_t event, int64_t id)
+static void of_host(const struct tfp_plane *plane, bool has_gpu, bool launches, uint8_t *out)
 {
-	struct tfp_stat_iter it = tfp_event_stats(line, event);
-	struct tfp_stat stat;
-	while (tfp_stat_next(&it, &stat)) {
-		if (stat.metadata_id == id)
-			return true;
-	}
-	return false;
-}
-
-/* Launches carry a correlation id, and events of one name all do or do not: the
- * first of each name is looked at. seen is zeroed, a byte for each name. */
-static void of_host(const struct tfp_plane *plane, bool has_gpu, uint8_t *seen, uint8_t *out)
-{
-	int64_t id = tfp_plane_stat_id(plane, "correlation_id");
 	for (size_t m = 0; m < plane->event_meta_count; m++)
 		out[m] = (uint8_t)tfp_step_category_of(
-			tfp_step_type_of_host_event(plane->event_metas[m].name, has_gpu, false));
-	for (size_t l = 0; has_gpu && id != INT64_MIN && l < plane->line_count; l++) {
-		const struct tfp_line *line = &plane->lines[l];
-		for (size_t i = 0; i < line->event_count; i++) {
-			uint32_t m = tfp_event_meta_index(line, i);
-			if (seen[m])
-				continue;
-			seen[m] = 1;
-			if (has_stat(line, i, id))
-				out[m] = (uint8_t)tfp_step_category_of(tfp_step_type_of_host_event(
-					plane->event_metas[m].name, has_gpu, true));
-		}
+			tfp_step_type_of_host_event(plane->event_metas[m].name, has_gpu, launches));
+}
+
+bool tfp_event_is_launch(const struct tfp_track_category *track, const struct tfp_line *line,
+			 size_t event)
+{
+	uint32_t meta;
+	bool launch = false;
+	if (!track->of_launch)
+		return false;
+	meta = tfp_event_meta_index(line, event);
+	if (track->of_launch[meta] == track->by_meta[meta])
+		return false;
+	struct tfp_stat_iter it = tfp_event_stats(line, event);
+	struct tfp_stat stat;
+	int64_t number;
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == track->correlation_id && tfp_stat_int(&stat, &number))
+			launch = number >= 0 || stat.kind == TFP_STAT_UINT;
 	}
+	return launch;
 }
 
 /* ---- all ---- */
@@ -94,7 +88,8 @@ static void of_host(const struct tfp_plane *plane, bool has_gpu, uint8_t *seen, 
 struct plane_task {
 	const struct tfp_plane *plane;
 	enum tfp_process_kind kind;
-	uint8_t *list;
+	int64_t correlation_id; /* INT64_MIN: nothing is launched */
+	uint8_t *list, *of_launch;
 };
 
 struct work {
@@ -107,17 +102,20 @@ static void read_plane(void *context, size_t index)
 {
 	struct work *w = context;
 	struct plane_task *t = &w->tasks[index];
-	uint8_t *seen = tfp_calloc(t->plane->event_meta_count, 1);
 	t->list = tfp_malloc(t->plane->event_meta_count);
-	if (!seen || !t->list)
+	if (t->correlation_id != INT64_MIN)
+		t->of_launch = tfp_malloc(t->plane->event_meta_count);
+	if (!t->list || (t->correlation_id != INT64_MIN && !t->of_launch)) {
 		atomic_store(&w->no_memory, true);
-	else if (t->kind == TFP_PROCESS_HOST)
-		of_host(t->plane, w->has_gpu, seen, t->list);
-	else if (tfp_str_starts(t->plane->name, "/device:GPU:"))
+	} else if (t->kind == TFP_PROCESS_HOST) {
+		of_host(t->plane, w->has_gpu, false, t->list);
+		if (t->of_launch)
+			of_host(t->plane, w->has_gpu, true, t->of_launch);
+	} else if (tfp_str_starts(t->plane->name, "/device:GPU:")) {
 		of_gpu(t->plane, t->list);
-	else
+	} else {
 		of_tpu(t->plane, t->list);
-	tfp_free(seen);
+	}
 }
 
 static void free_categories(void *fact)
@@ -144,7 +142,10 @@ static size_t list_planes(const struct tfp_tracks *tracks, struct plane_task *ta
 			i--;
 		if (i == 0 || tasks[i - 1].plane != track->plane) {
 			tasks[count++] = (struct plane_task){
-				track->plane, tracks->processes[track->process].kind, NULL};
+				.plane = track->plane,
+				.kind = tracks->processes[track->process].kind,
+				.correlation_id = INT64_MIN,
+			};
 			i = count;
 		}
 		task_of[t] = (uint32_t)(i - 1);
@@ -162,7 +163,11 @@ static void point_tracks(const struct tfp_tracks *tracks, const struct plane_tas
 		if (track->kind == TFP_TRACK_DERIVED && tfp_str_starts(track->name, "Launch Stats"))
 			out->same = TFP_STEP_KERNEL_LAUNCH;
 		else if (!tfp_str_starts(track->name, "Steps") && track->kind != TFP_TRACK_COUNTER)
-			out->by_meta = tasks[task_of[t]].list;
+			*out = (struct tfp_track_category){
+				.by_meta = tasks[task_of[t]].list,
+				.of_launch = tasks[task_of[t]].of_launch,
+				.correlation_id = tasks[task_of[t]].correlation_id,
+			};
 	}
 }
 
@@ -175,16 +180,23 @@ static bool categorise(const struct tfp_tracks *tracks, struct tfp_pool *pool,
 	c->tracks = tfp_calloc(tracks->track_count, sizeof(*c->tracks));
 	bool ok = task_of && w.tasks && c->tracks;
 	size_t count = ok ? list_planes(tracks, w.tasks, task_of) : 0;
-	c->lists = ok ? tfp_calloc(count, sizeof(*c->lists)) : NULL;
+	c->lists = ok ? tfp_calloc(2 * count, sizeof(*c->lists)) : NULL;
 	ok = c->lists != NULL;
 	for (size_t i = 0; i < count; i++)
 		w.has_gpu |= tfp_str_starts(w.tasks[i].plane->name, "/device:GPU:");
+	for (size_t i = 0; w.has_gpu && i < count; i++) {
+		struct plane_task *t = &w.tasks[i];
+		if (t->kind == TFP_PROCESS_HOST)
+			t->correlation_id = tfp_plane_stat_id(t->plane, "correlation_id");
+	}
 	if (ok) {
-		c->list_count = count;
+		c->list_count = 2 * count;
 		tfp_pool_for(pool, count, read_plane, &w);
 		for (size_t i = 0; i < count; i++) {
-			c->lists[i] = w.tasks[i].list;
-			*bytes += w.tasks[i].plane->event_meta_count;
+			const struct plane_task *t = &w.tasks[i];
+			c->lists[2 * i] = t->list;
+			c->lists[2 * i + 1] = t->of_launch;
+			*bytes += t->plane->event_meta_count * (t->of_launch ? 2 : 1);
 		}
 		ok = !atomic_load(&w.no_memory);
 		point_tracks(tracks, w.tasks, task_of, c);

@@ -44,24 +44,29 @@ static void add_sums(struct sums *to, const struct sums *from)
 
 /* ---- one piece of a track ---- */
 
-/* Sums by metadata; no more than there are events in a piece. */
+/* Sums by metadata, of launches and others apart; no more than there are events in a piece. */
 struct table {
 	struct table_slot {
-		uint32_t meta; /* + 1; 0: free */
+		uint64_t key; /* 0: free */
 		struct sums sums;
 	} * slots;
 	size_t room, count;
 };
 
-static struct table_slot *find_slot(struct table_slot *slots, size_t room, uint32_t meta)
+static uint64_t key_of(uint32_t meta, bool is_launch)
 {
-	size_t at = (meta * UINT32_C(2654435761)) & (room - 1);
-	while (slots[at].meta && slots[at].meta != meta + 1)
+	return ((uint64_t)meta << 1 | is_launch) + 1;
+}
+
+static struct table_slot *find_slot(struct table_slot *slots, size_t room, uint64_t key)
+{
+	size_t at = (size_t)(key * UINT32_C(2654435761)) & (room - 1);
+	while (slots[at].key && slots[at].key != key)
 		at = (at + 1) & (room - 1);
 	return &slots[at];
 }
 
-static struct sums *sums_of(struct table *t, uint32_t meta)
+static struct sums *sums_of(struct table *t, uint64_t key)
 {
 	if (t->count * 2 >= t->room) {
 		size_t room = t->room ? t->room * 2 : 256;
@@ -69,16 +74,16 @@ static struct sums *sums_of(struct table *t, uint32_t meta)
 		if (!slots)
 			return NULL;
 		for (size_t i = 0; i < t->room; i++) {
-			if (t->slots[i].meta)
-				*find_slot(slots, room, t->slots[i].meta - 1) = t->slots[i];
+			if (t->slots[i].key)
+				*find_slot(slots, room, t->slots[i].key) = t->slots[i];
 		}
 		tfp_free(t->slots);
 		t->slots = slots;
 		t->room = room;
 	}
-	struct table_slot *slot = find_slot(t->slots, t->room, meta);
-	if (!slot->meta) {
-		slot->meta = meta + 1;
+	struct table_slot *slot = find_slot(t->slots, t->room, key);
+	if (!slot->key) {
+		slot->key = key;
 		t->count++;
 	}
 	return &slot->sums;
@@ -93,11 +98,14 @@ struct piece {
 };
 
 struct open {
-	uint32_t *events;
+	struct open_event {
+		uint32_t event;
+		uint64_t key; /* of its sums */
+	} * events;
 	size_t count, room;
 };
 
-static bool push(struct open *o, uint32_t event)
+static bool push(struct open *o, struct open_event event)
 {
 	if (!TFP_GROW(o->events, o->count, o->room))
 		return false;
@@ -127,37 +135,41 @@ static int64_t time_of(const struct aggregate *a, const struct tfp_trace_track *
 	return end > start ? end - start : 0;
 }
 
-/* The event becomes the innermost open one; parent: what is open around it. */
-static bool open_event(struct open *o, const struct tfp_line *line, uint32_t event,
-		       uint32_t *parent)
+/* Takes what the event does not lie within off the open ones; the innermost of the rest, or NULL.
+ */
+static const struct open_event *parent_of(struct open *o, const struct tfp_line *line,
+					  uint32_t event)
 {
 	int64_t end = end_of(line, event);
-	while (o->count && end_of(line, o->events[o->count - 1]) < end)
+	while (o->count && end_of(line, o->events[o->count - 1].event) < end)
 		o->count--;
-	*parent = o->count ? o->events[o->count - 1] : TFP_NO_EVENT;
-	return push(o, event);
+	return o->count ? &o->events[o->count - 1] : NULL;
 }
 
 static bool add_event(const struct aggregate *a, struct piece *p, struct open *o, uint32_t event,
 		      bool counts)
 {
-	const struct tfp_line *line = p->track->track->line;
-	uint32_t parent;
+	const struct tfp_trace_track *t = p->track;
+	const struct tfp_line *line = t->track->line;
+	const struct open_event *parent = parent_of(o, line, event);
+	const struct open_event self = {
+		.event = event,
+		.key = key_of(
+			tfp_event_meta_index(line, event),
+			tfp_event_is_launch(&t->host->categories->tracks[t->index], line, event)),
+	};
 	struct sums *sums;
-	if (!open_event(o, line, event, &parent))
-		return false;
-	if (!counts)
-		return true;
-	int64_t time = time_of(a, p->track, event);
-	if (!(sums = sums_of(&p->table, tfp_event_meta_index(line, event))))
-		return false;
-	add_time(sums, time);
-	if (parent == TFP_NO_EVENT)
-		return true;
-	if (!(sums = sums_of(&p->table, tfp_event_meta_index(line, parent))))
-		return false;
-	sums->self_ps -= time;
-	return true;
+	if (counts) {
+		int64_t time = time_of(a, t, event);
+		if (!(sums = sums_of(&p->table, self.key)))
+			return false;
+		add_time(sums, time);
+		if (parent && !(sums = sums_of(&p->table, parent->key)))
+			return false;
+		if (parent)
+			sums->self_ps -= time;
+	}
+	return push(o, self);
 }
 
 static int by_number(const void *a, const void *b)
@@ -227,11 +239,13 @@ struct rows {
 	size_t count, room;
 };
 
-static bool add_row(struct rows *r, const struct tfp_trace_track *t, uint32_t meta,
+static bool add_row(struct rows *r, const struct tfp_trace_track *t, uint64_t key,
 		    const struct sums *sums)
 {
+	uint32_t meta = (uint32_t)((key - 1) >> 1);
 	struct tfp_str name = tfp_trace_meta_name(t, meta);
-	unsigned category = tfp_event_category(t->host->categories, t->index, meta);
+	unsigned category =
+		tfp_category_of(&t->host->categories->tracks[t->index], meta, (key - 1) & 1);
 	if (!TFP_GROW(r->list, r->count, r->room))
 		return false;
 	uint32_t at = tfp_str_map_add(&r->names[category], name.size ? name.data : "", name.size,
@@ -249,9 +263,8 @@ static bool take_piece(struct rows *r, struct piece *p)
 {
 	bool ok = true;
 	for (size_t i = 0; ok && i < p->table.room; i++) {
-		if (p->table.slots[i].meta)
-			ok = add_row(r, p->track, p->table.slots[i].meta - 1,
-				     &p->table.slots[i].sums);
+		if (p->table.slots[i].key)
+			ok = add_row(r, p->track, p->table.slots[i].key, &p->table.slots[i].sums);
 	}
 	tfp_free(p->table.slots);
 	p->table = (struct table){0};

@@ -323,12 +323,12 @@ static enum tfp_status put_event(struct tfp_buf *out, const struct tfp_trace *tr
 	put_pair(out, "track_name", track->name);
 	put_pair(out, "process", process->name);
 	put_pair(out, "host", (struct tfp_str){p->t.host->name, strlen(p->t.host->name)});
-	tfp_buf_printf(out,
-		       ",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 ",\"self_ps\":%" PRId64
-		       ",\"depth\":%" PRIu32 ",\"category\":%d",
-		       tfp_trace_start_ps(&p->t, p->event), duration, duration - busy, p->lane,
-		       (int)tfp_event_category(p->t.host->categories, p->t.index,
-					       tfp_event_meta_index(track->line, p->event)));
+	tfp_buf_printf(
+		out,
+		",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 ",\"self_ps\":%" PRId64
+		",\"depth\":%" PRIu32 ",\"category\":%d",
+		tfp_trace_start_ps(&p->t, p->event), duration, duration - busy, p->lane,
+		(int)tfp_event_category(p->t.host->categories, p->t.index, track->line, p->event));
 	put_step(out, p);
 	put_args(out, p);
 	put_event_or_null(out, "parent", p, parent_of(p));

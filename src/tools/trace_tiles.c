@@ -23,13 +23,13 @@
 
 /* ---- names ---- */
 
-/* Names in the order of their first use. An entry finds its name by plane and metadata;
- * texts that are the same and of one category are one name. */
+/* Names in the order of their first use. An entry finds its name by plane, metadata and
+ * whether it is a launch; texts that are the same and of one category are one name. */
 struct names {
 	struct tfp_buf json, categories;
 	struct tfp_str_map texts[TFP_STEP_CATEGORY_COUNT];
 	struct name_slot {
-		const struct tfp_event_meta *meta;
+		uintptr_t key; /* 0: free */
 		uint32_t name;
 	} * slots; /* a power of two */
 	size_t slot_count, used;
@@ -54,11 +54,16 @@ static void names_release(struct names *n)
 	tfp_free(n->slots);
 }
 
-static struct name_slot *slot_of(struct name_slot *slots, size_t count,
-				 const struct tfp_event_meta *meta)
+/* Metadata lie at even addresses. */
+static uintptr_t key_of(const struct tfp_event_meta *meta, bool is_launch)
 {
-	size_t at = (size_t)tfp_hash_u64((uint64_t)(uintptr_t)meta) & (count - 1);
-	while (slots[at].meta && slots[at].meta != meta)
+	return (uintptr_t)meta | is_launch;
+}
+
+static struct name_slot *slot_of(struct name_slot *slots, size_t count, uintptr_t key)
+{
+	size_t at = (size_t)tfp_hash_u64((uint64_t)key) & (count - 1);
+	while (slots[at].key && slots[at].key != key)
 		at = (at + 1) & (count - 1);
 	return &slots[at];
 }
@@ -70,8 +75,8 @@ static bool grow_names(struct names *n)
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < n->slot_count; i++) {
-		if (n->slots[i].meta)
-			*slot_of(slots, count, n->slots[i].meta) = n->slots[i];
+		if (n->slots[i].key)
+			*slot_of(slots, count, n->slots[i].key) = n->slots[i];
 	}
 	tfp_free(n->slots);
 	n->slots = slots;
@@ -98,18 +103,20 @@ static uint32_t name_of_text(struct names *n, struct tfp_str text, unsigned cate
 static uint32_t name_of(struct names *n, const struct tfp_trace_track *t, bool has_named,
 			const struct tfp_stretch *s)
 {
+	const struct tfp_track_category *categories = &t->host->categories->tracks[t->index];
 	uint32_t meta = tfp_event_meta_index(t->track->line, s->event);
-	unsigned category = tfp_event_category(t->host->categories, t->index, meta);
+	bool is_launch = tfp_event_is_launch(categories, t->track->line, s->event);
+	unsigned category = tfp_category_of(categories, meta, is_launch);
 	if (has_named && s->count == 1)
 		return name_of_text(n, tfp_trace_event_name(t, s->event), category);
-	if (!t->host->categories->tracks[t->index].by_meta)
+	if (!categories->by_meta)
 		return name_of_text(n, tfp_trace_meta_name(t, meta), category);
-	struct name_slot *slot =
-		slot_of(n->slots, n->slot_count, &t->track->plane->event_metas[meta]);
-	if (slot->meta)
+	uintptr_t key = key_of(&t->track->plane->event_metas[meta], is_launch);
+	struct name_slot *slot = slot_of(n->slots, n->slot_count, key);
+	if (slot->key)
 		return slot->name;
 	uint32_t name = name_of_text(n, tfp_trace_meta_name(t, meta), category);
-	*slot = (struct name_slot){&t->track->plane->event_metas[meta], name};
+	*slot = (struct name_slot){key, name};
 	if (++n->used * 2 > n->slot_count && !grow_names(n))
 		return TFP_STR_MAP_NONE;
 	return name;

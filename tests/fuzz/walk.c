@@ -274,8 +274,7 @@ static void check_timeline(struct tfp_capture *capture)
 		events += track->event_count;
 		check_track(track, &timeline->tracks[i]);
 		for (size_t e = 0; e < track->line->event_count; e++)
-			MUST(tfp_event_category(categories, i,
-						tfp_event_meta_index(track->line, e)) <
+			MUST(tfp_event_category(categories, i, track->line, e) <
 			     TFP_STEP_CATEGORY_COUNT);
 	}
 	MUST(events == tracks->event_count);

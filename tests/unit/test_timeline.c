@@ -552,19 +552,16 @@ static void test_categories(void **state)
 	struct tfp_error err;
 	assert_int_equal(tfp_event_categories_get(t.o.capture, NULL, &c, &err), TFP_OK);
 	assert_str(t.tracks->tracks[0].name, "Steps");
-	assert_int_equal(
-		tfp_event_category(c, 0, tfp_event_meta_index(t.tracks->tracks[0].line, 0)),
-		TFP_STEP_ALL_OTHERS);
+	assert_int_equal(tfp_event_category(c, 0, t.tracks->tracks[0].line, 0),
+			 TFP_STEP_ALL_OTHERS);
 	for (size_t i = 0; i < COUNT(kernels); i++)
-		assert_int_equal(
-			tfp_event_category(c, 1, tfp_event_meta_index(t.tracks->tracks[1].line, i)),
-			kernels[i].category);
+		assert_int_equal(tfp_event_category(c, 1, t.tracks->tracks[1].line, i),
+				 kernels[i].category);
 	static const enum tfp_step_category of_host[] = {TFP_STEP_ON_HOST, TFP_STEP_KERNEL_LAUNCH,
 							 TFP_STEP_INPUT};
 	const struct tfp_line *line = t.tracks->tracks[2].line;
 	for (size_t i = 0; i < COUNT(of_host); i++)
-		assert_int_equal(tfp_event_category(c, 2, tfp_event_meta_index(line, i)),
-				 of_host[i]);
+		assert_int_equal(tfp_event_category(c, 2, line, i), of_host[i]);
 	close_built(&t.o);
 }
 

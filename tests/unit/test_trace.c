@@ -516,6 +516,68 @@ static void test_aggregate(void **state)
 	bury(&l);
 }
 
+/* ---- categories ---- */
+
+/* XLA calls a thread's op, the launch within it and the kernel alike. */
+static struct builder *one_name(void)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_plane *gpu = builder_plane(b, 0, "/device:GPU:0");
+	struct builder_line *thread = builder_line(host, 7, "python", 0);
+	struct builder_line *stream = builder_line(gpu, 13, "Stream #13", 0);
+	builder_event(thread, "fusion", 0, 100);
+	builder_stat_int(builder_event(thread, "fusion", 10, 20), "correlation_id", 4);
+	builder_event(thread, "fusion", 200, 100);
+	builder_stat_int(builder_event(thread, "fusion", 210, 20), "correlation_id", 5);
+	/* No launch: the peers take a negative number for none. */
+	builder_stat_int(builder_event(thread, "fusion", 400, 40), "correlation_id", -1);
+	builder_stat_int(builder_event(stream, "fusion", 50, 70), "correlation_id", 4);
+	builder_event(stream, "MemcpyH2D", 200, 10);
+	return b;
+}
+
+static json_int_t category_in_tile(json_t *tile, json_t *track, size_t entry)
+{
+	json_int_t name = json_integer_value(json_array_get(json_object_get(track, "name"), entry));
+	return json_integer_value(
+		json_array_get(json_object_get(tile, "categories"), (size_t)name));
+}
+
+static void test_categories(void **state)
+{
+	struct lived l = live(one_name(), NULL);
+	(void)state;
+	/* Thread: what lies outermost, then within. device_compute 0, host_compute 3,
+	 * kernel_launch 4, input 5. */
+	static const struct {
+		const char *id;
+		json_int_t category;
+	} right[] = {{"id=0.1.0", 3}, {"id=0.1.2", 3}, {"id=0.1.4", 3}, {"id=0.1.1", 4},
+		     {"id=0.1.3", 4}, {"id=0.0.0", 0}, {"id=0.0.1", 5}};
+	json_t *tile = ASK(&l, tfp_trace_tiles_json, "level=0", "tracks=0.1,0.0");
+	json_t *thread = json_array_get(json_object_get(tile, "tracks"), 0);
+	json_t *stream = json_array_get(json_object_get(tile, "tracks"), 1);
+	assert_part(thread, "depth", "[[0,3],[1,2]]");
+	for (size_t i = 0; i < COUNT(right); i++) {
+		json_t *event = ASK(&l, tfp_trace_event_json, right[i].id);
+		assert_int_equal(json_integer_value(json_object_get(event, "category")),
+				 right[i].category);
+		json_decref(event);
+		assert_int_equal(category_in_tile(tile, i < 5 ? thread : stream, i < 5 ? i : i - 5),
+				 right[i].category);
+	}
+	json_decref(tile);
+	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "tracks=0.1");
+	assert_part(sums, "rows",
+		    "[{\"name\":\"fusion\",\"category\":3,\"count\":3,\"total_ps\":240,"
+		    "\"self_ps\":200,\"min_ps\":40,\"max_ps\":100},"
+		    "{\"name\":\"fusion\",\"category\":4,\"count\":2,\"total_ps\":40,"
+		    "\"self_ps\":40,\"min_ps\":20,\"max_ps\":20}]");
+	json_decref(sums);
+	bury(&l);
+}
+
 /* ---- several hosts ---- */
 
 static struct builder *host_from(uint64_t start_ns, int64_t first_ps)
@@ -682,6 +744,7 @@ int main(void)
 		cmocka_unit_test(test_costly_search),
 		cmocka_unit_test(test_search_that_nobody_wants),
 		cmocka_unit_test(test_aggregate),
+		cmocka_unit_test(test_categories),
 		cmocka_unit_test(test_hosts_are_aligned),
 		cmocka_unit_test(test_hosts_that_do_not_say_when),
 		cmocka_unit_test(test_a_host_that_cannot_be_read),

@@ -83,6 +83,15 @@ for (const gl of [true, false]) {
     equal(await colourAt(page, await at(page, 20.3, FIRST_TRACK + 6)), [255, 255, 255], 'nothing');
     equal(await colourAt(page, await at(page, 22.2, FIRST_TRACK + 26)), [0xb9, 0x43, 0x16], 'copy');
   }));
+  await tap.test(`${kind}: a kernel and an op of the host that are called alike have their own colours`, () => using(place('', 'one/name'), { gl }, async (page) => {
+    const [wide, tall] = await page.locator('.trace-area').evaluate((area) => [area.clientWidth, area.clientHeight]);
+    const box = await page.locator('.trace-area').boundingBox();
+    const seen = new Set();
+    for (let y = 2; y < Math.min(tall, 160); y += 4) seen.add((await colourAt(page, { x: box.x + wide * 0.3, y: box.y + y })).join());
+    assert(seen.has('76,118,92'), `no device compute among ${[...seen].join(' ')}`);
+    assert(seen.has([0xc2, 0x7c, 0x0b].join()), `no host compute among ${[...seen].join(' ')}`);
+    equal(await page.$$eval('.trace-legend .legend span', (keys) => keys.map((key) => key.textContent)), ['Device compute', 'Host compute']);
+  }));
   await tap.test(`${kind}: a click chooses an event; details, link and line say what it is`, () => using(place(NEAR), { gl }, async (page) => {
     const { x, y } = await at(page, 20.8, FIRST_TRACK);
     await page.mouse.click(x, y);

@@ -26,7 +26,8 @@ function noise(n) {
 const KERNELS = ['volta_scudnn_winograd_128x128_ldg1_ldg4_relu', 'void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<int>, long>(int, long)', 'Relu', 'bn_fw_tr_1C11_kernel', 'bn_bw_1C11', 'ncclKernel_AllReduce_RING_LL_Sum_float', 'MemcpyD2D'];
 const HOST = ['train', '__inference_train_function_5821', 'FunctionRun', 'ExecutorState::Process', 'Conv2D', 'IteratorGetNext', 'Iterator::Prefetch::Map', 'DecodeJpeg', 'cuLaunchKernel', 'MatMul'];
 const CATEGORY = { Relu: 0, MemcpyH2D: 5, MemcpyD2D: 1, 'ncclKernel_AllReduce_RING_LL_Sum_float': 2, train: 3, FunctionRun: 4, 'ExecutorState::Process': 4, Conv2D: 3, MatMul: 3, IteratorGetNext: 5, 'Iterator::Prefetch::Map': 5, DecodeJpeg: 6, cuLaunchKernel: 4 };
-const categoryOf = (name) => CATEGORY[name] ?? (KERNELS.includes(name) ? 0 : 8);
+/** On a host's thread an op that is called as its kernel is one of the host. */
+const categoryOf = (name, track) => (name === 'Relu' && track.process.kind === 'host' ? 3 : CATEGORY[name] ?? (KERNELS.includes(name) ? 0 : 8));
 
 /** A list of events that is there: [start, duration, depth, name, args?] in picoseconds. */
 class Listed {
@@ -205,6 +206,15 @@ function bigHost(host, events, duration) {
   ];
 }
 
+/** A kernel and the host's op that is called alike. */
+function oneName() {
+  const events = [[0, 4 * MS, 0, 'Relu'], [6 * MS, 4 * MS, 0, 'Relu']];
+  return [
+    { pid: 1, name: '/device:GPU:0', kind: 'device', host: 0, tracks: [{ tid: 13, name: 'Stream #13(Compute)', kind: 'stream', source: new Listed(events) }] },
+    { pid: 701, name: '/host:CPU', kind: 'host', host: 0, tracks: [{ tid: 100, name: 'python3', kind: 'thread', source: new Listed(events) }] },
+  ];
+}
+
 function makeTrace(hosts, processes, steps, more = {}) {
   const duration = Math.max(0, ...processes.flatMap((process) => process.tracks.map((track) => track.source.end)));
   const numbers = new Map();
@@ -229,6 +239,7 @@ export const TRACES = {
   'two/hosts': makeTrace([host(0, 'worker0'), { ...host(1, 'worker1'), aligned: false }], [...smallHost(0, 0), ...smallHost(1, 3 * MS)], [], { alignment: 'worker1 does not say when its profile began; its events are shown from their own beginning.' }),
   'big/ten-million': makeTrace([host(0, 'worker0')], bigHost(0, BIG_EVENTS, 5e12), steps(40, 125)),
   'raw/steps': makeTrace([host(0, 'worker0')], smallHost(0, 0), steps(20, 10), { raw: true }),
+  'one/name': makeTrace([host(0, 'worker0')], oneName(), []),
   'empty/none': makeTrace([host(0, 'worker0')], [], []),
 };
 const TITLES = { overview_page: 'Overview', trace_viewer: 'Trace viewer', kernel_stats: 'Kernel stats', framework_op_stats: 'TF stats' };
@@ -255,9 +266,11 @@ export function tilesAnswer(trace, tracks, level, tile, tiles) {
   const slot = 2 ** level;
   const [from, to] = [tile * TILE_SLOTS * slot, (tile + tiles) * TILE_SLOTS * slot];
   const names = new Map();
-  const nameId = (name) => {
-    if (!names.has(name)) names.set(name, names.size);
-    return names.get(name);
+  const nameId = (name, track) => {
+    const category = categoryOf(name, track);
+    const key = `${category} ${name}`;
+    if (!names.has(key)) names.set(key, { id: names.size, name, category });
+    return names.get(key).id;
   };
   const list = tracks.map((track) => {
     if (track.kind === 'counter') {
@@ -269,12 +282,12 @@ export function tilesAnswer(trace, tracks, level, tile, tiles) {
     const merged = flat.flatMap((entry, i) => (entry.count > 1 ? [i] : []));
     return {
       id: track.id, slot_ps: slot, start: rows.flatMap((row) => differences(row.map((entry) => entry.start))), duration: flat.map((entry) => entry.duration),
-      depth: rows.flatMap((row, depth) => (row.length > 0 ? [[depth, row.length]] : [])), name: flat.map((entry) => nameId(entry.name)), event: rows.flatMap((row) => differences(row.map((entry) => entry.event))),
+      depth: rows.flatMap((row, depth) => (row.length > 0 ? [[depth, row.length]] : [])), name: flat.map((entry) => nameId(entry.name, track)), event: rows.flatMap((row) => differences(row.map((entry) => entry.event))),
       merged: differences(merged), count: merged.map((i) => flat[i].count), busy: merged.map((i) => flat[i].busy),
       events: flat.reduce((sum, entry) => sum + (entry.before ? 0 : entry.count), 0), before: flat.filter((entry) => entry.before).length,
     };
   });
-  return { level, tile, tiles, from_ps: from, to_ps: to, slot_ps: slot, names: [...names.keys()], categories: [...names.keys()].map(categoryOf), tracks: list };
+  return { level, tile, tiles, from_ps: from, to_ps: to, slot_ps: slot, names: [...names.values()].map(({ name }) => name), categories: [...names.values()].map(({ category }) => category), tracks: list };
 }
 
 const idOf = (track, event) => `${track.id}.${event.index}`;
@@ -307,7 +320,7 @@ function eventAnswer(trace, id) {
   }
   return {
     ...brief(track, event), ...(event.name.includes('Eigen') ? { long_name: event.name } : {}), track_name: track.name, process: track.process.name,
-    self_ps: event.duration - children.reduce((sum, one) => sum + one.duration, 0), category: categoryOf(event.name), step: step?.number ?? null, step_name: step?.name ?? null, args: event.args,
+    self_ps: event.duration - children.reduce((sum, one) => sum + one.duration, 0), category: categoryOf(event.name, track), step: step?.number ?? null, step_name: step?.name ?? null, args: event.args,
     parent: parent === undefined ? null : idOf(track, parent), children: children.length, first_child: children[0] === undefined ? null : idOf(track, children[0]),
     previous: row[at - 1] === undefined ? null : idOf(track, row[at - 1]), next: row[at + 1] === undefined ? null : idOf(track, row[at + 1]), flows,
     ...(track.kind === 'stream' ? { kernel: event.name } : {}), ...(event.name === 'Conv2D' ? { op: 'model/conv/Conv2D' } : {}),
@@ -374,9 +387,9 @@ function answer(path, query) {
     case '/trace_viewer/aggregate': {
       const rows = new Map();
       const list = all();
-      for (const { event } of list) {
+      for (const { track, event } of list) {
         const time = Math.min(to, event.start + event.duration) - Math.max(from, event.start);
-        const row = rows.get(event.name) ?? { name: event.name, category: categoryOf(event.name), count: 0, total_ps: 0, self_ps: 0, min_ps: Infinity, max_ps: 0 };
+        const row = rows.get(event.name) ?? { name: event.name, category: categoryOf(event.name, track), count: 0, total_ps: 0, self_ps: 0, min_ps: Infinity, max_ps: 0 };
         rows.set(event.name, { ...row, count: row.count + 1, total_ps: row.total_ps + time, self_ps: row.self_ps + time, min_ps: Math.min(row.min_ps, time), max_ps: Math.max(row.max_ps, time) });
       }
       return { from_ps: from, to_ps: to, events: list.length, rows: [...rows.values()].sort((a, b) => b.total_ps - a.total_ps), rows_total: rows.size };

@@ -11,6 +11,9 @@ const tiles = await load('timeline/tiles');
 const marks = await load('timeline/marks');
 const hits = await load('timeline/hit_test');
 const pointer = await load('timeline/pointer');
+// Which theme there is does not matter here.
+globalThis.matchMedia = () => ({ matches: false, addEventListener: () => undefined });
+const colouringOf = await load('timeline/colours');
 const colours = await load('core/colours');
 const link = await load('core/trace_link');
 const names = await load('core/names');
@@ -175,12 +178,27 @@ test('a tile is read as it is written: differences within a depth, merged entrie
 
 test('names keep their number over answers; nonsense in an answer breaks nothing', () => {
   const known = new decode.Names();
-  known.id('Relu', 0);
+  known.id('Relu');
   const [block] = decode.decode(ANSWER, known, 2);
   assert.equal(known.text[block.name[1]], 'Relu');
   const [odd] = decode.decode({ ...ANSWER, tracks: [{ id: '0.1', slot_ps: 1, start: [1, 2], duration: [1, 1], depth: [[0, 99], [1e9, 5]], name: [5, -1], event: [0, 0], merged: [77], count: [3], busy: [1] }] }, known, 2);
   assert.equal(odd.size, 2);
   assert.deepEqual([...odd.count], [1, 1]);
+});
+
+test('a category is an event\'s, not a name\'s', () => {
+  const known = new decode.Names();
+  const one = (category, id) => decode.decode({ ...ANSWER, names: ['Relu'], categories: [category], tracks: [{ id, slot_ps: 1024, start: [0], duration: [9], depth: [[0, 1]], name: [0], event: [0] }] }, known, 2)[0];
+  const [host, device] = [one(3, '0.1'), one(0, '0.2')];
+  assert.equal(host.name[0], device.name[0]);
+  assert.deepEqual([host.category[0], device.category[0]], [3, 0]);
+  const inks = { categories: [[1, 1, 1], [2, 2, 2], [3, 3, 3], [4, 4, 4], [5, 5, 5]], ground: [0, 0, 0], ink2: [9, 9, 9], dark: false };
+  const colouring = new colouringOf.Colouring(known, inks, 'category');
+  assert.deepEqual([host, device].map((block) => colouring.of(block)[0] & 255), [4, 1]);
+  assert.deepEqual([...known.categories], [3, 0]);
+  // By name both are alike.
+  colouring.set(inks, 'name');
+  assert.equal(colouring.of(host)[0], colouring.of(device)[0]);
 });
 
 test('what is under the pointer', () => {

@@ -342,7 +342,7 @@ class TraceViewerPage implements Page {
     const { timeline } = this;
     if (timeline === null) return;
     const colour = this.colour();
-    const seen = new Set(timeline.names.category);
+    const seen = timeline.names.categories;
     const signature = `${colour}${[...seen].sort().join()}`;
     if (this.legend.dataset['for'] === signature) return;
     this.legend.dataset['for'] = signature;

@@ -31,7 +31,7 @@ export class AreaPanel {
 
   constructor(private readonly server: TraceServer, address: TableAddress, tell: AreaTell) {
     this.table = new DataTable<AreaRow>({
-      title: 'Events of the area by name', name: 'trace_area', url: address, key: (row) => row.name, defaultSort: '-total',
+      title: 'Events of the area by name', name: 'trace_area', url: address, key: (row) => `${row.category} ${row.name}`, defaultSort: '-total',
       open: (row) => tell.find(row.name), onSeen: () => undefined, maxHeight: 0.34, say: tell.say,
     });
     fill(this.element,

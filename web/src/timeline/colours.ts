@@ -70,11 +70,11 @@ export class Colouring {
     return !this.tested[name];
   }
 
-  one(name: number, durationPs: number): Rgb {
+  private one(name: number, category: number, durationPs: number): Rgb {
     const { inks } = this;
     if (this.mode === 'name') return nameColour(this.names.text[name] ?? '', inks.dark);
     if (this.mode === 'duration') return durationColour(durationPs / 1e6, inks.dark);
-    return inks.categories[this.names.category[name] ?? -1] ?? inks.categories[inks.categories.length - 1] ?? inks.ink2;
+    return inks.categories[category] ?? inks.categories[inks.categories.length - 1] ?? inks.ink2;
   }
 
   /** Opaque colours as red, green, blue, alpha bytes in memory; a stretch that is mostly empty is nearer to the ground. */
@@ -84,7 +84,7 @@ export class Colouring {
     const colours = new Uint32Array(block.size);
     const bytes = new Uint8Array(colours.buffer);
     for (let i = 0; i < block.size; i += 1) {
-      let colour = this.one(block.name[i] ?? 0, block.duration[i] ?? 0);
+      let colour = this.one(block.name[i] ?? 0, block.category[i] ?? -1, block.duration[i] ?? 0);
       if ((block.count[i] ?? 1) > 1) colour = mix(this.inks.ground, colour, 0.4 + (0.6 * (block.busy[i] ?? 255)) / 255);
       if (this.stepsBack(block.name[i] ?? 0)) colour = mix(colour, this.inks.ground, STEP_BACK);
       bytes[4 * i] = colour[0];

@@ -37,16 +37,15 @@ export interface TileAnswer {
 export class Names {
   private readonly index = new Map<string, number>();
   readonly text: string[] = [];
-  readonly category: number[] = [];
+  /** Categories that any event had so far. */
+  readonly categories = new Set<number>();
 
-  /** The same name has the same category in all of a trace; the first answer that knows it says which. */
-  id(name: string, category: number): number {
+  id(name: string): number {
     const known = this.index.get(name);
     if (known !== undefined) return known;
     const fresh = this.text.length;
     this.index.set(name, fresh);
     this.text.push(name);
-    this.category.push(category);
     return fresh;
   }
 
@@ -74,6 +73,8 @@ export interface Block {
   start: Float64Array;
   duration: Float64Array;
   name: Uint32Array;
+  /** Of each event: a launch and its kernel have one name and two categories. */
+  category: Uint8Array;
   event: Uint32Array;
   /** 1 for an event; more for a merged stretch. */
   count: Uint32Array;
@@ -98,13 +99,16 @@ function sums(values: readonly number[]): Float64Array {
 /** Numbers of a damaged answer must not make arrays that never end. */
 const MOST_DEPTHS = 4096;
 
+/** An answer that does not say. */
+const NO_CATEGORY = 255;
+
 function decodeTrack(answer: TileAnswer, track: TileTrack, rename: readonly number[], index: number): Block {
   const starts = track.start ?? [];
   const size = starts.length;
   const block: Block = {
     track: track.id, level: answer.level, index, from: answer.from_ps, to: answer.to_ps, slot: track.slot_ps, size,
-    start: new Float64Array(size), duration: Float64Array.from(track.duration ?? []), name: new Uint32Array(size), event: new Uint32Array(size),
-    count: new Uint32Array(size).fill(1), busy: new Uint8Array(size).fill(255), depth: new Uint16Array(size), rows: new Uint32Array(1), counter: null,
+    start: new Float64Array(size), duration: Float64Array.from(track.duration ?? []), name: new Uint32Array(size), category: new Uint8Array(size).fill(NO_CATEGORY),
+    event: new Uint32Array(size), count: new Uint32Array(size).fill(1), busy: new Uint8Array(size).fill(255), depth: new Uint16Array(size), rows: new Uint32Array(1), counter: null,
   };
   const rows: number[] = [0];
   let at = 0;
@@ -122,7 +126,11 @@ function decodeTrack(answer: TileAnswer, track: TileTrack, rename: readonly numb
     rows.push(at);
   }
   block.rows = Uint32Array.from(rows);
-  for (let i = 0; i < size; i += 1) block.name[i] = rename[track.name?.[i] ?? -1] ?? 0;
+  for (let i = 0; i < size; i += 1) {
+    const name = track.name?.[i] ?? -1;
+    block.name[i] = rename[name] ?? 0;
+    block.category[i] = answer.categories[name] ?? NO_CATEGORY;
+  }
   let merged = 0;
   (track.merged ?? []).forEach((step, i) => {
     merged += step;
@@ -140,7 +148,8 @@ function decodeTrack(answer: TileAnswer, track: TileTrack, rename: readonly numb
 
 /** The blocks of an answer; `index` is their place among the blocks of its level. */
 export function decode(answer: TileAnswer, names: Names, index: number): Block[] {
-  const rename = answer.names.map((name, at) => names.id(name, answer.categories[at] ?? -1));
+  const rename = answer.names.map((name) => names.id(name));
+  for (const category of answer.categories) names.categories.add(category);
   return answer.tracks.map((track) => decodeTrack(answer, track, rename, index));
 }
 
@@ -168,5 +177,5 @@ export function firstStartingFrom(block: Block, row: number, ps: number): number
 
 /** What a block holds in bytes, for the cache. */
 export function weight(block: Block): number {
-  return 400 + block.size * 33 + (block.counter?.time.length ?? 0) * 32;
+  return 400 + block.size * 34 + (block.counter?.time.length ?? 0) * 32;
 }

@@ -510,7 +510,8 @@ export class Timeline implements PointerTarget {
     const { size, view } = this;
     const most = strip.row.track.max ?? 0;
     if (counter === null || !(most > 0)) return;
-    const colour = this.colouring.inks.categories[0] ?? this.colouring.inks.ink2;
+    // A counter is nobody's compute.
+    const colour = this.colouring.inks.categories.at(-1) ?? this.colouring.inks.ink2;
     for (let i = 0; i < counter.time.length; i += 1) {
       const from = Math.max(strip.from, counter.time[i] ?? 0, view.from);
       const to = Math.min(strip.to, counter.time[i + 1] ?? strip.to, view.to);
