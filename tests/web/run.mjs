@@ -386,14 +386,14 @@ await tap.test('new and gone rows of a comparison are labelled', async () => {
     const response = await route.fetch();
     const body = await response.json();
     const base = new URL(route.request().url()).searchParams.get('run') === 'other';
-    for (const table of body) table.rows = table.rows.filter((_, index) => index !== (base ? 2 : 3));
+    for (const table of body.filter(({ rows }) => rows !== undefined)) table.rows = table.rows.filter((_, index) => index !== (base ? 2 : 3));
     await route.fulfill({ json: body });
   });
   await page.route((url) => url.searchParams.get('run') === 'other' && url.pathname.endsWith('/data'), async (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set('run', RUN);
     const body = await (await fetch(url)).json();
-    for (const table of body) table.rows = table.rows.filter((_, index) => index !== 2);
+    for (const table of body.filter(({ rows }) => rows !== undefined)) table.rows = table.rows.filter((_, index) => index !== 2);
     await route.fulfill({ json: body });
   });
   await page.goto(`${root.href}${OPS}&base=other&dev=all`);
@@ -402,6 +402,32 @@ await tap.test('new and gone rows of a comparison are labelled', async () => {
   await page.click('.sort:has-text("Δ %")');
   await page.evaluate(() => { location.hash += '&f.total_time=%3D0'; });
   await page.waitForSelector('.badge:text-is("gone")');
+  await close(page);
+});
+
+await tap.test('rows whose names differ only by counters are compared, and the page says how many', async () => {
+  const page = await fresh();
+  const renamed = { operation: (name) => name.replace(/^[^/]+/, '$&_7'), op_name: (name) => (name === '' ? '' : name.replace(/^[^/]+/, '$&_7')) };
+  await page.route((url) => url.searchParams.get('run') === 'other' && url.pathname.endsWith('/data'), async (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('run', RUN);
+    const body = await (await fetch(url)).json();
+    for (const { cols, rows } of Array.isArray(body) ? body : [body]) {
+      for (const { c } of rows ?? []) cols.forEach(({ id }, index) => { if (renamed[id] !== undefined) c[index] = { v: renamed[id](String(c[index]?.v ?? '')) }; });
+    }
+    await route.fulfill({ json: body });
+  });
+  for (const hash of [`${OPS}&base=other&dev=all`, `${OPS}&base=other&dev=all&group=tree`, `${KERNELS}&base=other`, `${KERNELS}&base=other&group=op`]) {
+    await page.goto('about:blank');
+    await page.goto(root.href + hash);
+    await settled(page);
+    const [, matched, loose] = /^([\d,]+) .* in both runs, ([\d,]+) of them .*_7/.exec(await page.textContent('.compare-note'));
+    assert(number(matched) > 3 && number(loose) > 3 && number(loose) <= number(matched), `${hash}: ${matched} ${loose}`);
+    equal(await page.locator('.badge').count(), 0, `${hash}: something is new or gone`);
+    assert((await column(page, 'delta')).every((text) => /^0(\.0+)?$/.test(text)), `${hash}: the same run differs from itself`);
+  }
+  await page.goto(`${root.href}${OPS}&base=other&dev=all`);
+  await page.waitForSelector('.by-counter[title*=_7]');
   await close(page);
 });
 

@@ -173,6 +173,37 @@ await tap.test('compared: tiles with differences, the base’s average as a dash
   equal((await page.$$eval('[aria-label="Categories of the step time"] thead th', (heads) => heads.map((head) => head.textContent))).slice(0, 5), ['Category', 'Average', 'Share', 'Base', 'Δ']);
 }));
 
+await tap.test('compared: a share is judged by the time it is per step, as in the table', async () => {
+  const page = await freshPage(root);
+  await page.route((url) => url.pathname.endsWith('/data') && url.searchParams.get('run') === BASE, async (route) => {
+    const body = await (await route.fetch()).json();
+    // The base waits a fifth longer for its input, and takes three times as long for all else: its share of input is the smaller one.
+    const { cols, rows } = body[1];
+    for (const { c } of rows) {
+      const [input, whole] = ['infeedTimeMs', 'stepTimeMs'].map((id) => cols.findIndex((col) => col.id === id));
+      cols.forEach(({ id }, index) => { if (/TimeMs$/.test(id)) c[index].v *= index === input ? 1.2 : 3; });
+      c[whole].v = cols.reduce((sum, { id }, index) => sum + (/TimeMs$/.test(id) && index !== whole ? c[index].v : 0), 0);
+    }
+    await route.fulfill({ json: body });
+  });
+  await page.goto(root + place('overview_page', RUN, `&base=${BASE}`));
+  await settled(page);
+  const shown = await page.$$eval('.tile:has(.delta[title^=base])', (tiles) => tiles.map((one) => {
+    const delta = one.querySelector('.delta[title^=base]');
+    return [one.querySelector('dt').textContent, delta.childNodes[0].textContent, delta.className];
+  }));
+  const input = shown.find(([label]) => label === 'Waiting for input');
+  assert(/^−[\d.]+ ms per step \(−[\d.]+ %\)$/.test(input[1]), input[1]);
+  assert(input[2].includes('better'), input[2]);
+  const cell = await page.textContent('[aria-label="Categories of the step time"] tr:has-text("Input") .better');
+  equal(input[1].split(' per')[0], cell, 'the tile says something else than the table');
+  for (const [label, text, className] of shown) {
+    if (/^[+−]/.test(text) && !text.includes('points')) equal(className.includes('better'), text.startsWith('−'), `${label}: ${text}`);
+    if (text.includes('points')) assert(!/better|worse/.test(className), `${label} is judged by its share`);
+  }
+  await page.context().close();
+});
+
 await tap.test('no steps: says so, shows both lines, keeps the rest, offers executions of the module', () => using(place('overview_page', 'marks/none'), {}, async (page) => {
   const text = await page.textContent('.no-steps');
   for (const line of ['with tf.profiler.experimental.Trace("train", step_num=step, _r=1):', 'with jax.profiler.StepTraceAnnotation("train", step_num=step):']) assert(text.includes(line), `${line} is missing`);

@@ -13,6 +13,7 @@ const compare = await load('core/compare');
 const csv = await load('core/csv');
 const gviz = await load('core/gviz');
 const progress = await load('core/progress');
+const runs = await load('core/runs');
 
 const shown = (us) => format.joined(format.duration(us));
 
@@ -50,7 +51,8 @@ test('other numbers', () => {
   assert.equal(format.columnDecimals([1, 2, null]), 0);
   assert.equal(format.columnDecimals([0.5, 4000]), 1);
   assert.equal(format.columnDecimals([0.5, 3]), 3);
-  assert.equal(format.signed('5 ms', 5), '+5 ms');
+  const change = (value) => format.change(value, (size) => format.fixed(size, 1));
+  assert.deepEqual([5, -3.25, 0, 0.01, -0.01].map(change), ['+5.0', '−3.3', '0.0', '+<0.1', '−<0.1']);
   assert.equal(format.plural(1, 'host'), '1 host');
 });
 
@@ -182,10 +184,53 @@ test('a tree keeps the way to what is found', () => {
   assert.deepEqual(view.seenTree(roots, columns, { ...plain, q: 'leaf' }, tree).rows.map((row) => row.name), ['x', 'x/leaf']);
 });
 
-test('comparing joins by key', () => {
-  const joined = compare.joinBase([{ k: 'a', v: 3 }, { k: 'b', v: 1 }], [{ k: 'a', v: 2 }, { k: 'c', v: 5 }], (row) => row.k, (row) => row.v,
-    (row, difference) => ({ ...row, difference }), (row) => ({ ...row, v: 0 }));
-  assert.deepEqual(joined.map((row) => [row.k, row.difference.state, row.difference.delta]), [['a', 'both', 1], ['b', 'new', 1], ['c', 'gone', -5]]);
+const joined = (rows, base, more = {}) => compare.joinBase(rows, base, {
+  place: (row) => ({ parts: compare.opParts(row.k), rest: row.type ?? '' }), name: (row) => row.k, measure: (row) => row.v, scale: 1,
+  put: (row, difference) => ({ ...row, difference }), gone: (row) => ({ ...row, v: 0 }), ...more,
+});
+
+test('comparing joins by name', () => {
+  const list = joined([{ k: 'a', v: 3 }, { k: 'b', v: 1 }], [{ k: 'a', v: 2 }, { k: 'c', v: 5 }]);
+  assert.deepEqual(list.map((row) => [row.k, row.difference.state, row.difference.delta]), [['a', 'both', 1], ['b', 'new', 1], ['c', 'gone', -5]]);
+  // Ten steps here, five there.
+  assert.deepEqual(joined([{ k: 'a', v: 30 }], [{ k: 'a', v: 20 }], { scale: compare.stepScale({ now: 10, base: 5 }) })[0].difference, { base: 40, delta: -10, ratio: -0.25, state: 'both' });
+  // Rows of one name are not added up or lost.
+  assert.deepEqual(joined([{ k: 'a', v: 1 }, { k: 'a', v: 2 }], [{ k: 'a', v: 3 }, { k: 'a', v: 4 }, { k: 'a', v: 5 }]).map((row) => row.difference.delta), [-2, -2, -5]);
+});
+
+test('names that differ only by counters are matched', () => {
+  const found = (now, then) => joined(now.map((k) => ({ k, v: 1 })), then.map((k) => ({ k, v: 1 })))
+    .map(({ k, difference }) => (difference.state === 'both' ? `${k} ${difference.baseName ?? '='}` : `${k} ${difference.state}`)).sort();
+  assert.deepEqual(found(['sequential/dense/MatMul'], ['sequential_1/dense_3/MatMul']), ['sequential/dense/MatMul sequential_1/dense_3/MatMul']);
+  assert.deepEqual(found(['fusion.12', 'copy-done'], ['fusion.15', 'copy-done.4']), ['copy-done copy-done.4', 'fusion.12 fusion.15']);
+  // In the order of their counters, as numbers.
+  assert.deepEqual(found(['m/conv2d_4/Relu', 'm/conv2d_5/Relu', 'm/conv2d_6/Relu'], ['m_2/conv2d_11/Relu', 'm_2/conv2d_9/Relu', 'm_2/conv2d_10/Relu']),
+    ['m/conv2d_4/Relu m_2/conv2d_9/Relu', 'm/conv2d_5/Relu m_2/conv2d_10/Relu', 'm/conv2d_6/Relu m_2/conv2d_11/Relu']);
+  // Equal names first, also within scopes that were matched without counters.
+  assert.deepEqual(found(['m/add', 'm/add_1'], ['m_1/add_1', 'm_1/add_7']), ['m/add m_1/add_7', 'm/add_1 m_1/add_1']);
+  assert.deepEqual(found(['fusion.1', 'fusion.2'], ['fusion.2', 'fusion.3']), ['fusion.1 fusion.3', 'fusion.2 =']);
+  // Where there are more of them in one run, nobody knows which is which.
+  assert.deepEqual(found(['dense_1', 'dense_2'], ['dense_3']), ['dense_1 new', 'dense_2 new', 'dense_3 gone']);
+  // What is no counter tells ops apart.
+  assert.deepEqual(found(['Conv2D', 'a/b'], ['Conv3D', 'a_x/b']), ['Conv2D new', 'Conv3D gone', 'a/b new', 'a_x/b gone']);
+  assert.deepEqual(joined([{ k: 'a_1', v: 1, type: 'Mul' }], [{ k: 'a_2', v: 1, type: 'Add' }]).map(({ difference }) => difference.state), ['new', 'gone']);
+  // JAX ends names with a colon; a path as deep as a file cares to make it is followed.
+  assert.deepEqual(found(['jit(f)/dot_general_1:'], ['jit(f)/dot_general:']), ['jit(f)/dot_general_1: jit(f)/dot_general:']);
+  const deep = 'a_1/'.repeat(20000);
+  assert.equal(joined([{ k: `${deep}x`, v: 1 }], [{ k: `${deep}x_2`, v: 1 }]).length, 1);
+});
+
+test('counters of XLA’s kernels are left out, sizes in those of libraries are not', () => {
+  const bare = (name) => compare.kernelPart(name).bare;
+  for (const [a, b] of [['loop_add_fusion_3', 'loop_add_fusion'], ['gemm_fusion_dot_6.kd', 'gemm_fusion_dot.kd'], ['fusion.12', 'fusion.15']]) assert.equal(bare(a), bare(b));
+  for (const [a, b] of [['volta_sgemm_128x64_32', 'volta_sgemm_128x64_16'], ['void fft_64<float>(int)', 'void fft_32<float>(int)'], ['Cijk_Ailk_WG32_8_1', 'Cijk_Ailk_WG32_8_2']]) assert.notEqual(bare(a), bare(b));
+});
+
+test('runs to compare with: the nearest in time first, of two as near the newer one', () => {
+  const run = (name, hour) => ({ run: name, hosts: ['h'], files: 1, bytes: 1, modified_ms: Date.UTC(2026, 0, 1, hour) });
+  const list = [run('c', 12), run('old', 1), run('b', 10), run('d', 14), run('a', 9), run('far', 23)];
+  assert.deepEqual(runs.nearest(list, 'c').map((one) => one.run), ['d', 'b', 'a', 'far', 'old']);
+  assert.deepEqual(runs.nearest(list, 'not listed').map((one) => one.run), ['far', 'd', 'c', 'b', 'a', 'old']);
 });
 
 test('CSV and tables', () => {

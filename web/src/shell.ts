@@ -1,10 +1,10 @@
 // What surrounds every page: top bar, navigation, search, dialogs.
 
-import type { Tool } from './core/api';
+import type { RunSummary, Tool } from './core/api';
 import { append, fill, h, icon } from './core/dom';
 import { ago, bytes, joined, runTime } from './core/format';
 import { setSingleKeys, singleKeysOn, type Keys } from './core/keys';
-import type { Runs } from './core/runs';
+import { nearest, type Runs } from './core/runs';
 import { nextTheme, themeChoice, type ThemeChoice } from './core/theme';
 import { formatPlace, type Patch, type UrlState } from './core/url_state';
 import { openDialog } from './components/dialog';
@@ -50,7 +50,7 @@ export class Shell {
     this.basePicker = new Picker({
       label: 'vs', placeholder: 'Find a run to compare with', choices: () => [
         ...(url.get('base') === '' ? [] : [{ label: 'No comparison', pick: () => this.setBase(null) }]),
-        ...this.runChoices((run) => this.setBase(run), url.get('base')).filter((choice) => choice.label !== url.get('run')),
+        ...this.runChoices((run) => this.setBase(run), url.get('base'), nearest(this.runs.list?.runs ?? [], url.get('run'))),
       ],
     });
     this.hostPicker = new Picker({ label: 'host', placeholder: 'Find a host', choices: () => this.hostChoices() });
@@ -244,11 +244,11 @@ export class Shell {
     return current?.hosts === undefined || current.hosts.includes('ALL_HOSTS');
   }
 
-  private runChoices(pick: (run: string) => void, current: string): Choice[] {
+  private runChoices(pick: (run: string) => void, current: string, runs: readonly RunSummary[] = this.runs.list?.runs ?? []): Choice[] {
     const now = new Date();
     // The list may be minutes old on a page that does not poll.
     void this.runs.refresh();
-    return (this.runs.list?.runs ?? []).map((run) => ({
+    return runs.map((run) => ({
       label: run.run, note: `${ago(runTime(run.run, run.modified_ms), now)} · ${joined(bytes(run.bytes))}`, current: run.run === current, pick: () => pick(run.run),
     }));
   }

@@ -1,8 +1,8 @@
-// The three columns a comparison adds to a table.
+// What a comparison adds to a table: three columns, facts of a row, and a sentence on how rows found each other.
 
 import { h } from '../core/dom';
-import type { Difference } from '../core/compare';
-import { exact, fixed, percent, signed } from '../core/format';
+import type { Difference, StepCounts } from '../core/compare';
+import { change, count, exact, fixed, percent, plural } from '../core/format';
 import type { Cell } from '../core/gviz';
 import type { Column } from '../core/table_view';
 
@@ -25,13 +25,17 @@ export function compareColumns<R>(measure: string, of: (row: R) => Difference | 
     {
       id: 'base', title: `Base${inUnit}`, kind: 'number', time, width: 96, hint: `${measure} in the base run`,
       value: (row) => of(row)?.base ?? null,
-      text: (value) => (typeof value === 'number' ? show(value) : '–'),
+      node: (row, value) => {
+        const name = of(row)?.baseName;
+        const text = typeof value === 'number' ? show(value) : '–';
+        return name === undefined ? document.createTextNode(text) : h('span', { class: 'by-counter', title: `${typeof value === 'number' ? exact(value) : text}: ${name}` }, text);
+      },
     },
     {
       id: 'delta', title: `Δ${inUnit}`, kind: 'number', time, width: 100, narrow: true, order: size, hint: `${measure} minus the base run's; sorted by size of the change`,
       value: (row) => of(row)?.delta ?? null,
-      node: (_row, value) => h('span', { class: colour(value), title: typeof value === 'number' ? exact(value) : undefined },
-        typeof value === 'number' ? signed(show(value), value) : '–'),
+      node: (_row, value) => h('span', { class: colour(value), title: typeof value === 'number' ? change(value, exact) : undefined },
+        typeof value === 'number' ? change(value, show) : '–'),
     },
     {
       id: 'delta_percent', title: 'Δ %', kind: 'number', scale: 0.01, width: 84, order: size, hint: 'Change as a share of the base',
@@ -39,7 +43,7 @@ export function compareColumns<R>(measure: string, of: (row: R) => Difference | 
       node: (row, value) => {
         const state = of(row)?.state;
         if (state === 'new' || state === 'gone') return h('span', { class: 'badge' }, state);
-        return h('span', { class: colour(value) }, typeof value === 'number' ? signed(percent(value).replace('-', '−'), value) : '–');
+        return h('span', { class: colour(value) }, typeof value === 'number' ? change(value, percent) : '–');
       },
     },
   ];
@@ -47,9 +51,24 @@ export function compareColumns<R>(measure: string, of: (row: R) => Difference | 
 
 export function differenceFacts(difference: Difference | undefined, decimals: number): { label: string; text: string }[] {
   if (difference === undefined) return [];
-  const { base, delta, ratio, state } = difference;
+  const { base, delta, ratio, state, baseName } = difference;
+  const show = (value: number): string => fixed(value, decimals);
   return [
-    { label: 'Base', text: base === null ? 'not in the base run' : `${fixed(base, decimals)} µs` },
-    { label: 'Change', text: state !== 'both' ? state : delta === null ? '–' : `${signed(fixed(delta, decimals), delta)} µs${ratio === null ? '' : ` (${signed(percent(ratio).replace('-', '−'), ratio)})`}` },
+    { label: 'Base', text: base === null ? 'not in the base run' : `${show(base)} µs` },
+    { label: 'Change', text: state !== 'both' ? state : delta === null ? '–' : `${change(delta, show)} µs${ratio === null ? '' : ` (${change(ratio, percent)})`}` },
+    ...(baseName === undefined ? [] : [{ label: 'Compared with', text: baseName }]),
   ];
+}
+
+/** What the numbers of the base are for, and which rows were found only without the counters in their names. */
+export function compareNote<R>(rows: readonly R[], of: (row: R) => Difference | undefined, name: (row: R) => string, [one, many]: readonly [string, string], steps: StepCounts | null): HTMLElement | null {
+  const matched = rows.filter((row) => of(row)?.state === 'both');
+  const loose = matched.filter((row) => of(row)?.baseName !== undefined);
+  const [first] = loose;
+  const scaled = steps !== null && steps.now !== steps.base;
+  if (first === undefined && !scaled) return null;
+  const code = (text: string): HTMLElement => h('code', {}, text);
+  return h('p', { class: 'compare-note' },
+    scaled && `The base run has ${plural(steps.base, 'step')}, this one ${count(steps.now)}: times of the base are multiplied by ${(steps.now / steps.base).toFixed(2)}, so that both are for as many steps. `,
+    ...(first === undefined ? [] : [`${plural(matched.length, one, many)} ${matched.length === 1 ? 'is' : 'are'} in both runs, ${count(loose.length)} of them under names that differ only by counters: `, code(name(first)), ' here, ', code(of(first)?.baseName ?? ''), ' in the base run.']));
 }

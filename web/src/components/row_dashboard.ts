@@ -21,6 +21,8 @@ export interface RowDashboardOptions<Row> {
 export class RowDashboard<Row extends { key: string }> {
   readonly notice = h('div', {});
   readonly tileSlot = h('div', {});
+  /** What is to be said about a comparison, above the table. */
+  readonly compareSlot = h('div', {});
   readonly element: HTMLElement;
   readonly table: DataTable<Row>;
   private readonly detail: DetailPanel;
@@ -38,7 +40,7 @@ export class RowDashboard<Row extends { key: string }> {
       sources: () => ({ json: address('data', query()), csv: address('data_csv', query()) }),
     });
     this.element = h('div', { class: 'dashboard' },
-      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot, h('div', { class: 'controls' }, ...controls), chart.element, this.table.element),
+      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot, h('div', { class: 'controls' }, ...controls), chart.element, this.compareSlot, this.table.element),
       this.detail.element);
   }
 

@@ -2,7 +2,7 @@
 
 import type { Chart, ChartConfiguration, Plugin } from 'chart.js';
 import { h } from '../core/dom';
-import { percent, plural, signed } from '../core/format';
+import { percent, plural, change } from '../core/format';
 import type { CsvCell } from '../core/csv';
 import { bins, categoryStats, findStep, formatRange, parseRange, sourceText, spread, within, type Bin, type Range, type Steps } from '../core/steps';
 import { token } from '../core/theme';
@@ -183,7 +183,7 @@ export class StepChart {
     const [largest] = categoryStats(data, choice.range).sort((a, b) => b.share - a.share);
     const summary = `${plural(shown, 'step')}${choice.range === null ? '' : ` of ${data.steps.length}`}, ${microseconds(times.min)} to ${microseconds(times.max)}, mean ${microseconds(times.mean)}`
       + `${largest === undefined ? '' : `; the largest part is ${largest.category.label} with ${percent(largest.share)}`}`
-      + `${baseMean === null ? '' : `; ${signed(microseconds(times.mean - baseMean), times.mean - baseMean)} against the base run`}.`;
+      + `${baseMean === null ? '' : `; ${change(times.mean - baseMean, microseconds)} against the base run`}.`;
     const head = ['Step', 'Total (µs)', ...data.categories.map((category) => `${category.label} (µs)`)];
     this.card.set({
       signature: JSON.stringify([this.version, choice, baseMean]), summary, height: 244,

@@ -1,7 +1,7 @@
 // Categories of the step time with their average and spread, beside a chosen step and the base run.
 
 import { h } from '../core/dom';
-import { percent, signed } from '../core/format';
+import { change, percent } from '../core/format';
 import { categoryStats, spread, within, type CategoryStat, type Steps } from '../core/steps';
 import { microseconds } from './charts';
 import type { PlainColumn, PlainTableOptions } from './plain_table';
@@ -45,7 +45,7 @@ export function stepTable(data: Steps, base: Steps | null, choice: Choice, extre
       return value === null ? '–' : value === 0 ? h('span', { class: 'soft' }, '0') : microseconds(value);
     }, ...extra,
   });
-  const change = (row: Row): number | null => (row.base === null ? null : row.mean - row.base);
+  const difference = (row: Row): number | null => (row.base === null ? null : row.mean - row.base);
   return {
     label: 'Categories of the step time',
     rowClass: (row) => (row.whole ? 'sum' : ''),
@@ -63,10 +63,10 @@ export function stepTable(data: Steps, base: Steps | null, choice: Choice, extre
       ...(base === null ? [] : [
         time('Base', (row: Row) => row.base),
         {
-          title: 'Δ', number: true, value: change,
+          title: 'Δ', number: true, value: difference,
           cell: (row: Row) => {
-            const value = change(row);
-            return value === null ? '–' : h('span', { class: value === 0 ? '' : value < 0 ? 'better' : 'worse' }, value === 0 ? '0' : signed(microseconds(value), value));
+            const value = difference(row);
+            return value === null ? '–' : h('span', { class: value === 0 ? '' : value < 0 ? 'better' : 'worse' }, change(value, microseconds));
           },
         },
       ]),

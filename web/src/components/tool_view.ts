@@ -1,10 +1,12 @@
 // The frame of a tool's page: head, verdict, and loading of the run and its base.
 
 import { getJson, type Diagnostics, type Query, type RunInfo } from '../core/api';
+import type { StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { bytes, duration, joined, plural } from '../core/format';
 import type { PageContext } from '../core/page';
 import { copyButton, Loader, skeleton } from './states';
+import { getLoose } from './step_page';
 import { verdictBar } from './verdict';
 
 export interface ToolSpec<D> {
@@ -13,8 +15,11 @@ export interface ToolSpec<D> {
   fetch: (query: Query, signal: AbortSignal) => Promise<D>;
   /** Built once; shown when data is there. */
   content: HTMLElement;
-  ready: (data: D, base: D | null) => void;
+  /** `steps` is null where one of the runs has none, or where `perStep` does not ask. */
+  ready: (data: D, base: D | null, steps: StepCounts | null) => void;
   changed: () => void;
+  /** Sums over a whole run: to be compared with another's it matters how many steps each has. */
+  perStep?: boolean;
   /** What is known of the run's files, once it is. */
   facts?: (info: RunInfo | null, diagnostics: Diagnostics | null) => void;
 }
@@ -23,6 +28,13 @@ interface Loaded<D> {
   data: D;
   base: D | null;
   baseError: string | null;
+  steps: StepCounts | null;
+}
+
+async function stepCount(query: Query, signal: AbortSignal): Promise<number> {
+  // An overview that cannot be had only means that no steps are known.
+  const tables = await getLoose({ ...query, tag: 'overview_page' }, signal).catch(() => []);
+  return tables[1]?.rows.length ?? 0;
 }
 
 export class ToolView<D> {
@@ -76,21 +88,24 @@ export class ToolView<D> {
     const { spec } = this;
     const fetcher = async (signal: AbortSignal): Promise<Loaded<D>> => {
       let baseError: string | null = null;
-      const [data, baseData] = await Promise.all([
+      const counts = base !== '' && spec.perStep === true;
+      const [data, baseData, now, then] = await Promise.all([
         spec.fetch(query, signal),
         base === '' ? null : spec.fetch(this.baseQuery(base), signal).catch((error: unknown) => {
           baseError = error instanceof Error ? error.message : String(error);
           return null;
         }),
+        counts ? stepCount(query, signal) : 0,
+        counts ? stepCount(this.baseQuery(base), signal) : 0,
       ]);
-      return { data, base: baseData, baseError };
+      return { data, base: baseData, baseError, steps: now > 0 && then > 0 ? { now, base: then } : null };
     };
     this.loader.load(fetcher, (loaded) => {
       this.isReady = true;
       fill(this.notice, loaded.baseError !== null && h('div', { class: 'verdict warning' },
         h('b', {}, 'No comparison'), h('span', {}, `The base run ${base} could not be read: ${loaded.baseError}`)));
       // Charts and grids measure themselves, so they draw once the content is in the document.
-      queueMicrotask(() => spec.ready(loaded.data, loaded.base));
+      queueMicrotask(() => spec.ready(loaded.data, loaded.base, loaded.steps));
       return spec.content;
     }, () => skeleton(78, 32, 372, 420));
   }

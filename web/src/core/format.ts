@@ -65,9 +65,9 @@ export function asPercent(fraction: number): Quantity {
   return { value: percent(fraction).replace(' %', ''), unit: '%' };
 }
 
-export function signed(text: string, value: number): string {
-  if (value > 0) return `+${text}`;
-  return text.replace(/^-/, '−');
+/** How much something changed, always with its sign: what rounds to nothing has one too. */
+export function change(value: number, show: (size: number) => string): string {
+  return value === 0 ? show(0) : `${value > 0 ? '+' : '−'}${show(Math.abs(value))}`;
 }
 
 /** How many decimals a column needs so that its digits line up and its small values stay visible. */

@@ -64,6 +64,8 @@ export interface Band {
 
 export interface Block {
   key: string;
+  /** What, besides the op, tells it from others. */
+  traits: string;
   op: string;
   total: number;
   requested: number;
@@ -143,9 +145,10 @@ export function readBreakdown(table: GvizTable): Breakdown {
   const blocks = records(table).map((record): Block => {
     const [op, region, type, shape, kind] = ['op_name', 'region_type', 'data_type', 'shape', 'kind'].map((id) => text(record, id)) as [string, string, string, string, string];
     const each = number(record, 'allocation_bytes');
+    // What stands for no allocation has another size at every moment, and is the same all the same.
+    const traits = [kind, region, type, shape, kind === 'allocation' ? each ?? '' : '', kind === 'allocation' ? number(record, 'requested_bytes') ?? '' : ''].join('|');
     return {
-      // What stands for no allocation has another size at every moment, and is the same all the same.
-      key: [kind, op, region, type, shape, kind === 'allocation' ? each ?? '' : '', kind === 'allocation' ? number(record, 'requested_bytes') ?? '' : ''].join('|'),
+      key: `${op}|${traits}`, traits,
       op, region, type, shape, each, kind: kindOf(kind),
       total: amount(record, 'total_bytes'), requested: amount(record, 'total_requested_bytes'), occurrences: amount(record, 'occurrences'),
       firstNs: inNs(number(record, 'first_ps')), step: number(record, 'step'),

@@ -214,6 +214,11 @@ export function shareOf(data: Steps, range: Range | null, ...stems: string[]): n
   return categoryStats(data, range).filter((stat) => stems.includes(stat.category.stem)).reduce((sum, stat) => sum + stat.share, 0);
 }
 
+/** Microseconds of a step, on average. */
+export function meanOf(data: Steps, range: Range | null, ...stems: string[]): number {
+  return categoryStats(data, range).filter((stat) => stems.includes(stat.category.stem)).reduce((sum, stat) => sum + stat.mean, 0);
+}
+
 export interface Headline {
   mean: number;
   sd: number;

@@ -5,14 +5,14 @@ import { Segmented, Toggle } from '../components/segmented';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, pieConfig, type Bar } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns, differenceFacts } from '../components/compare_columns';
+import { compareColumns, compareNote, differenceFacts } from '../components/compare_columns';
 import type { RowTree } from '../components/data_table';
 import type { Detail } from '../components/detail_panel';
 import { RowDashboard } from '../components/row_dashboard';
 import { notRecorded } from '../components/states';
-import { tiles, type Tile } from '../components/stat_tile';
+import { shareChange, tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
-import { joinBase, type Difference } from '../core/compare';
+import { difference, joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { asPercent, columnDecimals, count, duration, exact, fixed, percent, plural } from '../core/format';
 import { amount, number, records, text, type Cell, type GvizTable, type Rec } from '../core/gviz';
@@ -31,6 +31,8 @@ interface Op {
   side: Side;
   type: string;
   name: string;
+  /** Its place in the tree of scopes: the name, unless its scope has another one in the base run. */
+  path: string;
   /** What the line shows as its name: one part of the path in a tree. */
   label: string;
   depth: number;
@@ -71,7 +73,7 @@ function readOps(table: GvizTable | undefined): Op[] {
     while (used.has(key)) key += '+';
     used.add(key);
     return {
-      key, side, type, name, label: name, depth: 0, members: [], ops: 1, rank: number(record, 'rank') ?? index + 1,
+      key, side, type, name, path: name, label: name, depth: 0, members: [], ops: 1, rank: number(record, 'rank') ?? index + 1,
       occurrences: amount(record, 'occurrences'), total: amount(record, 'total_time'), self: amount(record, 'total_self_time'),
       deviceShare: amount(record, 'device_total_self_time_percent'), deviceCumulative: amount(record, 'device_cumulative_total_self_time_percent'),
       hostShare: amount(record, 'host_total_self_time_percent'), hostCumulative: amount(record, 'host_cumulative_total_self_time_percent'),
@@ -83,8 +85,12 @@ function readOps(table: GvizTable | undefined): Op[] {
 function combined(members: readonly Op[], key: string, label: string, name: string, depth: number): Op {
   const sum = (of: (op: Op) => number): number => members.reduce((total, op) => total + of(op), 0);
   const [first] = members;
+  const found = members.flatMap((op) => (op.difference === undefined ? [] : [op.difference]));
+  const base = found.reduce((total, one) => total + (one.base ?? 0), 0);
+  const [isNew, isGone] = [found.every((one) => one.state === 'new'), found.every((one) => one.state === 'gone')];
   return {
-    key, rank: 0, side: first?.side ?? 'Host', type: first?.type ?? '', name, label, depth, members: [...members],
+    ...(found.length === 0 ? {} : { difference: difference(isGone ? null : sum((op) => op.self), isNew ? null : base) }),
+    key, rank: 0, side: first?.side ?? 'Host', type: first?.type ?? '', name, path: name, label, depth, members: [...members],
     ops: sum((op) => op.ops), occurrences: sum((op) => op.occurrences), total: sum((op) => op.total), self: sum((op) => op.self),
     deviceShare: sum((op) => op.deviceShare), deviceCumulative: 0, hostShare: sum((op) => op.hostShare), hostCumulative: 0, source: null,
   };
@@ -116,7 +122,7 @@ function scopeTree(ops: readonly Op[], side: Side, prefix: string, depth: number
   const groups = new Map<string, Op[]>();
   const rows: Op[] = [];
   for (const op of ops) {
-    const rest = op.name.slice(prefix.length);
+    const rest = op.path.slice(prefix.length);
     const slash = rest.indexOf('/');
     if (slash < 0 || slash === rest.length - 1) {
       rows.push({ ...op, label: rest === '' ? op.name : rest, depth });
@@ -145,21 +151,30 @@ function withDepth(rows: readonly Op[], depth: number): Op[] {
   return rows.map((row) => ({ ...row, depth, members: withDepth(row.members, depth + 1) }));
 }
 
-function compared(rows: Op[], base: readonly Op[]): Op[] {
-  const joined = joinBase(rows, base, (row) => `${row.side}|${row.type}|${row.name}`, (row) => row.self,
-    (row, difference) => ({ ...row, difference }),
-    (row) => ({ ...row, occurrences: 0, total: 0, self: 0, deviceShare: 0, hostShare: 0, deviceCumulative: 0, hostCumulative: 0, key: `${row.key} (gone)` }));
+function compared(rows: Op[], base: readonly Op[], scale: number): Op[] {
+  const joined = joinBase(rows, base, {
+    place: (row) => ({ parts: opParts(row.name), rest: `${row.side}|${row.type}` }), name: (row) => row.name, measure: (row) => row.self, scale,
+    put: (row, difference) => ({ ...row, difference }),
+    gone: (row) => ({ ...row, ops: 0, occurrences: 0, total: 0, self: 0, deviceShare: 0, hostShare: 0, deviceCumulative: 0, hostCumulative: 0, key: `${row.key} (gone)` }),
+  });
   return joined.map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
 }
 
-/** The scope column of a tree joins by path alone: how many ops are in a scope may differ between runs. */
-function comparedTree(rows: Op[], base: readonly Op[]): Op[] {
-  const joined = joinBase(rows, base, (row) => `${row.side}|${row.name}|${row.members.length > 0 ? 'scope' : row.type}`, (row) => row.self,
-    (row, difference) => ({ ...row, difference }),
-    (row) => ({ ...row, occurrences: 0, total: 0, self: 0, deviceShare: 0, hostShare: 0, deviceCumulative: 0, hostCumulative: 0, members: [], key: `${row.key} (gone)` }));
+/** Rows that only the base has stand in the scope that their own was found to be. */
+function inScopes(joined: readonly Op[]): Op[] {
+  const scopes = new Map<string, string>();
+  for (const { name, difference: found } of joined) {
+    if (found?.baseName === undefined) continue;
+    const [now, then] = [name.split('/'), found.baseName.split('/')];
+    for (let depth = 1; depth < now.length; depth += 1) scopes.set(then.slice(0, depth).join('/'), now.slice(0, depth).join('/'));
+  }
   return joined.map((row) => {
-    const other = base.find((candidate) => candidate.side === row.side && candidate.name === row.name);
-    return row.members.length === 0 ? row : { ...row, members: comparedTree(row.members, other?.members ?? []) };
+    if (row.difference?.state !== 'gone') return row;
+    for (let slash = row.name.lastIndexOf('/'); slash > 0; slash = row.name.lastIndexOf('/', slash - 1)) {
+      const scope = scopes.get(row.name.slice(0, slash));
+      if (scope !== undefined) return { ...row, path: scope + row.name.slice(slash) };
+    }
+    return row;
   });
 }
 
@@ -174,6 +189,7 @@ class OpStatsPage implements Page {
   private readonly chart: ChartCard;
   private data: Tables | null = null;
   private base: Tables | null = null;
+  private steps: StepCounts | null = null;
   private memo: { key: string; rows: Op[] } = { key: '', rows: [] };
   private lastShape = '';
 
@@ -200,9 +216,11 @@ class OpStatsPage implements Page {
         const [withIdle, withoutIdle] = await getTables(query, signal);
         return { withIdle: readOps(withIdle), withoutIdle: readOps(withoutIdle ?? withIdle) };
       },
-      ready: (data, base) => {
+      perStep: true,
+      ready: (data, base, steps) => {
         this.data = data;
         this.base = base;
+        this.steps = steps;
         this.memo.key = '';
         this.lastShape = '';
         this.refresh();
@@ -250,8 +268,7 @@ class OpStatsPage implements Page {
     return list.filter((op) => dev === 'all' || op.side === (dev === 'device' ? 'Device' : 'Host'));
   }
 
-  private grouped(tables: Tables): Op[] {
-    const ops = this.ops(tables);
+  private grouped(ops: Op[]): Op[] {
     switch (this.group()) {
       case 'type': return byType(ops);
       case 'tree': return withDepth(ranked((['Device', 'Host'] as const).flatMap((side) => scopeTree(ops.filter((op) => op.side === side), side, '', 0))), 0);
@@ -259,16 +276,18 @@ class OpStatsPage implements Page {
     }
   }
 
+  private joined(data: Tables): Op[] {
+    return this.base === null ? this.ops(data) : compared(this.ops(data), this.ops(this.base), stepScale(this.steps));
+  }
+
   private rows(): Op[] {
     if (this.data === null) return [];
     const key = [this.dev(), this.group(), this.idleIn()].join();
     if (this.memo.key === key) return this.memo.rows;
-    let rows = this.grouped(this.data);
-    if (this.base !== null) {
-      rows = this.group() === 'tree' ? comparedTree(rows, this.grouped(this.base)) : compared(rows, this.grouped(this.base));
-    }
-    this.memo = { key, rows };
-    return rows;
+    const joined = this.joined(this.data);
+    fill(this.dashboard.compareSlot, this.base !== null && compareNote(joined, (op) => op.difference, (op) => op.name, ['operation', 'operations'], this.steps));
+    this.memo = { key, rows: this.grouped(this.group() === 'tree' ? inScopes(joined) : joined) };
+    return this.memo.rows;
   }
 
   private refresh(): void {
@@ -290,7 +309,7 @@ class OpStatsPage implements Page {
     } else {
       this.lastShape = shape;
       const tree = this.group() === 'tree' ? this.tree() : undefined;
-      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: { op: 'operations', type: 'types', tree: 'lines' }[this.group()], ...(tree === undefined ? {} : { tree }) });
+      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: { op: 'operations', type: 'types', tree: 'rows' }[this.group()], ...(tree === undefined ? {} : { tree }) });
     }
     this.showDetail();
   }
@@ -342,7 +361,7 @@ class OpStatsPage implements Page {
       list.push({
         label: `${wanted} self time`, hint: `Time in ${wanted.toLowerCase()} operations, idle time left out, all ${wanted === 'Device' ? 'devices' : 'threads'} together`,
         value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} of the time` } : {}),
-        base: base === null ? null : sum(side(base, wanted)),
+        ...timeChange(self, base === null ? null : sum(side(base, wanted)), this.steps),
       });
     }
     const current = (tables: Tables): Op[] => tables.withoutIdle.filter((op) => this.dev() === 'all' || op.side === (this.dev() === 'device' ? 'Device' : 'Host'));
@@ -358,12 +377,13 @@ class OpStatsPage implements Page {
       label: 'Five largest operations', hint: 'Share of the self time that the five largest operations have', value: top(data), format: asPercent, base: base === null ? null : top(base),
       note: 'of self time',
     });
-    const eager = (tables: Tables): number => {
-      const host = side(tables, 'Host');
-      return share(sum(host.filter((op) => op.source !== null && text(op.source, 'eager') === 'Eager')), sum(host));
-    };
-    if (eager(data) > 0) {
-      list.push({ label: 'Eager on the host', hint: 'Share of host self time in operations that ran outside of a tf.function', value: eager(data), format: asPercent, better: 'lower', note: 'of host self time', base: base === null ? null : eager(base) });
+    const eager = (tables: Tables): Op[] => side(tables, 'Host').filter((op) => op.source !== null && text(op.source, 'eager') === 'Eager');
+    if (eager(data).length > 0) {
+      const of = (tables: Tables): number => share(sum(eager(tables)), sum(side(tables, 'Host')));
+      list.push({
+        label: 'Eager on the host', hint: 'Share of host self time in operations that ran outside of a tf.function', value: of(data), format: asPercent, note: 'of host self time',
+        base: base === null ? null : of(base), ...shareChange(sum(eager(data)), base === null ? null : sum(eager(base)), this.steps),
+      });
     }
     return list;
   }

@@ -3,7 +3,7 @@
 import { address } from '../core/api';
 import { microseconds } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns } from '../components/compare_columns';
+import { compareColumns, compareNote } from '../components/compare_columns';
 import { DataTable } from '../components/data_table';
 import { finding } from '../components/finding';
 import { noSteps } from '../components/no_steps';
@@ -13,16 +13,16 @@ import { analysisMessages, averageTile, getLoose, sourceNote, stepKeys, stepSect
 import { choiceOf, StepChart } from '../components/step_chart';
 import { InfeedChart } from '../components/infeed_chart';
 import { keyed } from '../components/step_table';
-import { tiles, type Tile } from '../components/stat_tile';
+import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { inputVerdict, pieces, plain } from '../core/advice';
-import { joinBase, type Difference } from '../core/compare';
+import { joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { asPercent, columnDecimals, count, duration, percent } from '../core/format';
 import { amount, records, text, type GvizTable } from '../core/gviz';
 import { addressKey } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
-import { properties, readSteps, shareOf, within, type Steps } from '../core/steps';
+import { meanOf, properties, readSteps, shareOf, within, type Steps } from '../core/steps';
 import type { Column } from '../core/table_view';
 
 interface InputOp {
@@ -106,6 +106,7 @@ class InputPipelinePage implements Page {
   private readonly statsSlot = h('div', {});
   private readonly infeedSlot = h('div', {});
   private readonly hostSlot = h('div', {});
+  private readonly compareSlot = h('div', {});
   private readonly chart: StepChart;
   private readonly infeed: InfeedChart;
   private readonly table: DataTable<InputOp>;
@@ -124,7 +125,7 @@ class InputPipelinePage implements Page {
       onSeen: () => undefined, say: context.say,
       sources: () => ({ json: address('data', this.view.query()), csv: address('data_csv', this.view.query()) }),
     });
-    const content = h('div', {}, this.top, this.tileSlot, this.missing, this.chart.element, this.statsSlot, this.infeed.element, this.infeedSlot, this.hostSlot, this.table.element);
+    const content = h('div', {}, this.top, this.tileSlot, this.missing, this.chart.element, this.statsSlot, this.infeed.element, this.infeedSlot, this.hostSlot, this.compareSlot, this.table.element);
     this.view = new ToolView<Input>(context, {
       title: context.tool?.title ?? 'Input pipeline', tool: 'input_pipeline_analyzer', content,
       fetch: async (query, signal) => read(await getLoose(query, signal)),
@@ -186,7 +187,8 @@ class InputPipelinePage implements Page {
     if (shown.length > 0) {
       list.push(averageTile(data.steps, range, baseSteps));
       const stems = ['infeed', 'tc_infeed', 'scv0_infeed'];
-      list.push({ label: 'Waiting for input', hint: 'Share of step time spent waiting for input data', value: shareOf(data.steps, range, ...stems), format: asPercent, better: 'lower', base: baseSteps === null ? null : shareOf(baseSteps, null, ...stems) });
+      list.push({ label: 'Waiting for input', hint: 'Share of step time spent waiting for input data', value: shareOf(data.steps, range, ...stems), format: asPercent, base: baseSteps === null ? null : shareOf(baseSteps, null, ...stems),
+        perStep: { now: meanOf(data.steps, range, ...stems), base: baseSteps === null ? null : meanOf(baseSteps, null, ...stems) } });
       const infeed = shown.flatMap((step) => (step.infeed === null ? [] : [step.infeed]));
       if (infeed.length > 0) {
         const worst = Math.max(...infeed.map((one) => one.max));
@@ -196,10 +198,15 @@ class InputPipelinePage implements Page {
     const host = sum(data.parts);
     if (host > 0 || data.ops.length > 0) {
       const [largest] = [...data.parts].sort((a, b) => b.us - a.us);
-      list.push({ label: 'Host input time', hint: 'Time of the host in operations that prepare input', value: host, format: duration, better: 'lower', note: largest === undefined || largest.us === 0 ? undefined : `mostly ${largest.label.toLowerCase()}`, base: base === null ? null : sum(base.parts) } as Tile);
+      list.push({ label: 'Host input time', hint: 'Time of the host in operations that prepare input', value: host, format: duration, better: 'lower', note: largest === undefined || largest.us === 0 ? undefined : `mostly ${largest.label.toLowerCase()}`, ...timeChange(host, base === null ? null : sum(base.parts), this.stepCounts()) } as Tile);
       list.push({ label: 'Input operations', hint: 'Different operations that prepare input', value: data.ops.length, format: (value) => ({ value: count(value), unit: '' }), base: base === null ? null : base.ops.length });
     }
     fill(this.tileSlot, list.length > 0 && tiles(list));
+  }
+
+  private stepCounts(): StepCounts | null {
+    const [now, base] = [this.data?.steps.steps.length ?? 0, this.base?.steps.steps.length ?? 0];
+    return now > 0 && base > 0 ? { now, base } : null;
   }
 
   private showInfeed(): void {
@@ -253,8 +260,13 @@ class InputPipelinePage implements Page {
       return;
     }
     this.rowsOf = [data, base];
-    this.rows = base === null ? data.ops : joinBase(data.ops, base.ops, (row) => `${row.name}|${row.category}`, (row) => row.self, (row, difference) => ({ ...row, difference }),
-      (row) => ({ ...row, count: 0, total: 0, self: 0, totalShare: 0, selfShare: 0, key: `${row.key} (gone)` })).map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
+    const steps = this.stepCounts();
+    this.rows = base === null ? data.ops : joinBase(data.ops, base.ops, {
+      place: (row) => ({ parts: opParts(row.name), rest: row.category }), name: (row) => row.name, measure: (row) => row.self, scale: stepScale(steps),
+      put: (row, difference) => ({ ...row, difference }),
+      gone: (row) => ({ ...row, count: 0, total: 0, self: 0, totalShare: 0, selfShare: 0, key: `${row.key} (gone)` }),
+    }).map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
+    fill(this.compareSlot, base !== null && compareNote(this.rows, (row) => row.difference, (row) => row.name, ['input operation', 'input operations'], steps));
     this.table.set({ rows: this.rows, columns: this.columns(), noun: 'input operations' });
   }
 

@@ -4,14 +4,14 @@ import { getTables } from '../core/api';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, scatterConfig, type Bar, type Dot } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns, differenceFacts } from '../components/compare_columns';
+import { compareColumns, compareNote, differenceFacts } from '../components/compare_columns';
 import type { Detail } from '../components/detail_panel';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
 import { notRecorded } from '../components/states';
-import { tiles, type Tile } from '../components/stat_tile';
+import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
-import { joinBase, type Difference } from '../core/compare';
+import { exactPlace, joinBase, kernelPart, opParts, stepScale, type Difference, type Place, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { asPercent, columnDecimals, count, duration, exact, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type Cell, type GvizTable } from '../core/gviz';
@@ -48,6 +48,10 @@ interface Kernel {
 }
 
 const BARS = 12;
+const GROUPS: Record<Group, { noun: string; compared: [string, string] }> = {
+  kernel_op: { noun: 'rows', compared: ['row', 'rows'] }, kernel: { noun: 'kernels', compared: ['kernel', 'kernels'] },
+  op: { noun: 'operations', compared: ['operation', 'operations'] }, type: { noun: 'operation types', compared: ['operation type', 'operation types'] },
+};
 
 /** One line per kernel, op and launch configuration; the same of two hosts becomes one. */
 function readKernels(table: GvizTable | undefined): Kernel[] {
@@ -120,11 +124,26 @@ function groupKernels(kernels: readonly Kernel[], group: Group): Kernel[] {
   })));
 }
 
-function compared(rows: readonly Kernel[], base: readonly Kernel[]): Kernel[] {
-  return joinBase(rows, base, (row) => row.key, (row) => row.total,
-    (row, difference) => ({ ...row, difference }),
-    (row) => ({ ...row, occurrences: 0, total: 0, min: 0, max: 0, hosts: [] }))
-    .map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
+/** An op's kernels stand in it like in a scope; launches of another shape are another row. */
+function placeOf(row: Kernel, group: Group): Place {
+  switch (group) {
+    case 'kernel': return { parts: [kernelPart(row.kernel)], rest: '' };
+    case 'op': return { parts: opParts(row.op), rest: '' };
+    case 'type': return exactPlace(row.type);
+    default: return { parts: [...opParts(row.op), kernelPart(row.kernel)], rest: JSON.stringify([row.block, row.grid, row.registers, row.shared, row.eligible, row.uses]) };
+  }
+}
+
+function nameIn(row: Kernel, group: Group): string {
+  return { kernel_op: row.op === '' ? row.kernel : `${row.kernel} · ${row.op}`, kernel: row.kernel, op: row.op, type: row.type }[group];
+}
+
+function compared(rows: readonly Kernel[], base: readonly Kernel[], group: Group, scale: number): Kernel[] {
+  return joinBase(rows, base, {
+    place: (row) => placeOf(row, group), name: (row) => nameIn(row, group), measure: (row) => row.total, scale,
+    put: (row, difference) => ({ ...row, difference }),
+    gone: (row) => ({ ...row, occurrences: 0, total: 0, min: 0, max: 0, hosts: [], key: `${row.key} (gone)` }),
+  }).map((row, index) => (row.difference?.state === 'gone' ? { ...row, rank: index + 1 } : row));
 }
 
 function average(row: Kernel): number {
@@ -145,6 +164,7 @@ class KernelStatsPage implements Page {
   private readonly chart: ChartCard;
   private data: Kernel[] | null = null;
   private base: Kernel[] | null = null;
+  private steps: StepCounts | null = null;
   private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
   private lastShape = '';
 
@@ -167,9 +187,11 @@ class KernelStatsPage implements Page {
     this.view = new ToolView<Kernel[]>(context, {
       title: context.tool?.title ?? 'Kernel stats', tool: 'kernel_stats', content: this.dashboard.element,
       fetch: async (query, signal) => readKernels((await getTables(query, signal))[0]),
-      ready: (data, base) => {
+      perStep: true,
+      ready: (data, base, steps) => {
         this.data = data;
         this.base = base;
+        this.steps = steps;
         this.memo.key = '';
         this.lastShape = '';
         this.refresh();
@@ -200,7 +222,8 @@ class KernelStatsPage implements Page {
     const group = this.group();
     if (this.memo.key === group) return this.memo.rows;
     const rows = groupKernels(this.data, group);
-    this.memo = { key: group, rows: this.base === null ? rows : compared(rows, groupKernels(this.base, group)) };
+    this.memo = { key: group, rows: this.base === null ? rows : compared(rows, groupKernels(this.base, group), group, stepScale(this.steps)) };
+    fill(this.dashboard.compareSlot, this.base !== null && compareNote(this.memo.rows, (row) => row.difference, (row) => nameIn(row, group), GROUPS[group].compared, this.steps));
     return this.memo.rows;
   }
 
@@ -220,7 +243,7 @@ class KernelStatsPage implements Page {
       this.dashboard.table.update();
     } else {
       this.lastShape = this.group();
-      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: { kernel_op: 'lines', kernel: 'kernels', op: 'operations', type: 'operation types' }[this.group()] });
+      this.dashboard.table.set({ rows: this.rows(), columns: this.columns(), noun: GROUPS[this.group()].noun });
     }
     this.showDetail();
   }
@@ -239,10 +262,10 @@ class KernelStatsPage implements Page {
     const of = (measure: (rows: readonly Kernel[]) => number): { value: number; base: number | null } => ({ value: measure(data), base: base === null ? null : measure(base) });
     const eligible = total(data.filter((row) => row.eligible));
     return [
-      { label: 'Kernel time', hint: 'Time of all kernels, all devices together', ...of(total), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
+      { label: 'Kernel time', hint: 'Time of all kernels, all devices together', value: total(data), ...timeChange(total(data), base === null ? null : total(base), this.steps), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
       {
         label: 'On TensorCores', hint: 'Share of the kernel time of TensorCore-eligible operations that ran on TensorCores', ...of(tensor), value: eligible === 0 ? null : tensor(data),
-        format: asPercent, better: 'higher', note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
+        format: asPercent, note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
       },
       { label: 'Launches', hint: 'How many kernels ran', ...of(launches), format: (value) => ({ value: count(value), unit: '' }), note: `of ${plural(groupKernels(data, 'kernel').length, 'kernel')}` },
       { label: 'Five largest kernels', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },

@@ -1,7 +1,7 @@
 // Memory profile: what each allocator had in use over time, and what for.
 
 import { address, getJson, isAbort, type Query } from '../core/api';
-import { compareColumns } from '../components/compare_columns';
+import { compareColumns, compareNote } from '../components/compare_columns';
 import { DataTable } from '../components/data_table';
 import { MemoryTimeline, size, time } from '../components/memory_timeline';
 import { Picker } from '../components/picker';
@@ -11,7 +11,7 @@ import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { verdictBar } from '../components/verdict';
 import type { Diagnostic } from '../core/api';
-import { joinBase, type Difference } from '../core/compare';
+import { joinBase, opParts, type Difference } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { asPercent, bytes, count, exact, percent, plural } from '../core/format';
 import type { Cell, GvizTable } from '../core/gviz';
@@ -327,10 +327,12 @@ class MemoryProfilePage implements Page {
     this.ask('rows', this.rowsQuery(), readBreakdown, (breakdown) => {
       const put = (other: Breakdown | null): void => {
         this.breakdown = breakdown;
-        this.rows = other === null ? breakdown.blocks : joinBase<Row>(breakdown.blocks, other.blocks, (row) => row.key, (row) => row.total,
-          (row, difference) => ({ ...row, difference }), (row) => ({ ...row, total: 0, requested: 0, occurrences: 0, firstNs: null, step: null }));
+        this.rows = other === null ? breakdown.blocks : joinBase<Row>(breakdown.blocks, other.blocks, {
+          place: (row) => ({ parts: opParts(row.op), rest: row.traits }), name: (row) => row.op, measure: (row) => row.total, scale: 1,
+          put: (row, difference) => ({ ...row, difference }), gone: (row) => ({ ...row, total: 0, requested: 0, occurrences: 0, firstNs: null, step: null, key: `${row.key} (gone)` }),
+        });
         this.table.element.removeAttribute('aria-busy');
-        fill(this.trouble);
+        fill(this.trouble, other !== null && compareNote(this.rows, (row) => row.difference, (row) => row.op, ['row', 'rows'], null));
         this.showRows(other !== null);
         this.refresh();
       };

@@ -16,7 +16,7 @@ import { textFilter } from '../core/filter';
 import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
-import { fraction, headline, properties, readSteps, shareOf, sourceText, within, type Range, type Steps } from '../core/steps';
+import { fraction, headline, meanOf, properties, readSteps, shareOf, sourceText, within, type Range, type Steps } from '../core/steps';
 
 interface TopOp {
   rank: number;
@@ -170,32 +170,35 @@ class OverviewPage implements Page {
     const shown = within(data.steps.steps, range);
     if (shown.length > 0) {
       list.push(averageTile(data.steps, range, base?.steps ?? null));
-      const share = (label: string, hint: string, stems: string[], better: 'lower' | 'higher'): void => {
+      const share = (label: string, hint: string, stems: string[]): void => {
         const value = shareOf(data.steps, range, ...stems);
         const other = hasBase ? shareOf(base.steps, null, ...stems) : null;
-        if (value > 0 || (other ?? 0) > 0 || stems.includes('infeed') || stems.includes('tc_infeed')) list.push({ label, hint, value, format: asPercent, better, base: other });
+        if (value > 0 || (other ?? 0) > 0 || stems.includes('infeed') || stems.includes('tc_infeed')) {
+          const perStep = { now: meanOf(data.steps, range, ...stems), base: hasBase ? meanOf(base.steps, null, ...stems) : null };
+          list.push({ label, hint, value, format: asPercent, base: other, perStep, note: `${microseconds(perStep.now)} per step` });
+        }
       };
-      share('Waiting for input', 'Share of step time spent waiting for input data', ['infeed', 'tc_infeed', 'scv0_infeed'], 'lower');
-      share('Device compute', 'Share of step time in which the device computes', ['device_compute', 'tc_compute'], 'higher');
-      share('Kernel launch', 'Share of step time spent preparing and launching kernels', ['kernel_launch'], 'lower');
-      share('Host compute', 'Share of step time in which the host computes', ['host_compute'], 'lower');
-      share('Communication', 'Share of step time in transfers between devices and in collectives', ['device_to_device', 'device_collectives'], 'lower');
-      share('Compilation', 'Share of step time spent compiling', ['compile'], 'lower');
-      share('Device idle', 'Share of step time in which the TensorCore has nothing to do', ['tc_idle'], 'lower');
+      share('Waiting for input', 'Share of step time spent waiting for input data', ['infeed', 'tc_infeed', 'scv0_infeed']);
+      share('Device compute', 'Share of step time in which the device computes', ['device_compute', 'tc_compute']);
+      share('Kernel launch', 'Share of step time spent preparing and launching kernels', ['kernel_launch']);
+      share('Host compute', 'Share of step time in which the host computes', ['host_compute']);
+      share('Communication', 'Share of step time in transfers between devices and in collectives', ['device_to_device', 'device_collectives']);
+      share('Compilation', 'Share of step time spent compiling', ['compile']);
+      share('Device idle', 'Share of step time in which the TensorCore has nothing to do', ['tc_idle']);
     }
-    const own = (label: string, hint: string, key: string, better: 'lower' | 'higher' | null, always: boolean): void => {
+    const own = (label: string, hint: string, key: string, always: boolean): void => {
       const value = fraction(data.analysis[key]);
       const other = base === null ? null : fraction(base.analysis[key]);
-      if (value !== null && (always || value > 0)) list.push({ label, hint, value, format: asPercent, base: other, ...(better === null ? {} : { better }) });
+      if (value !== null && (always || value > 0)) list.push({ label, hint, value, format: asPercent, base: other });
     };
     const device = data.ops.length > 0;
-    own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', 'higher', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
-    own('Device duty cycle', 'Share of the time in which the device was busy', 'device_duty_cycle_percent', 'higher', false);
+    own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
+    own('Device duty cycle', 'Share of the time in which the device was busy', 'device_duty_cycle_percent', false);
     if (shown.length === 0) {
-      own('Device idle', 'Share of the time in which the device had nothing to do', 'device_idle_time_percent', 'lower', false);
-      own('Ops on the device', 'Share of executed operations that ran on the device', 'device_tf_op_percent', null, device);
-      own('Ops on the host', 'Share of executed operations that ran on the host', 'host_tf_op_percent', null, true);
-      own('Eager, host', 'Share of host operation time outside of any tf.function', 'host_op_time_eager_percent', 'lower', true);
+      own('Device idle', 'Share of the time in which the device had nothing to do', 'device_idle_time_percent', false);
+      own('Ops on the device', 'Share of executed operations that ran on the device', 'device_tf_op_percent', device);
+      own('Ops on the host', 'Share of executed operations that ran on the host', 'host_tf_op_percent', true);
+      own('Eager, host', 'Share of host operation time outside of any tf.function', 'host_op_time_eager_percent', true);
     }
     return list.slice(0, 8);
   }

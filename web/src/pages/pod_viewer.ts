@@ -241,7 +241,8 @@ class PodViewerPage implements Page {
     }
     list.push({ label: many ? 'Median core' : 'Step time', hint: 'Step time of the core in the middle', value: middle(this.rows), format: duration, better: 'lower', base: baseRows === null ? null : middle(baseRows), ...(many ? {} : { note: this.stepsText() }) });
     if (many) {
-      list.push({ label: 'Slowest to median', hint: 'How much longer the slowest core takes than the one in the middle', value: ratio(this.rows), format: (value) => ({ value: value.toFixed(2), unit: '×' }), better: 'lower', base: baseRows === null ? null : ratio(baseRows) });
+      list.push({ label: 'Slowest to median', hint: 'How much longer the slowest core takes than the one in the middle', value: ratio(this.rows), format: (value) => ({ value: value.toFixed(2), unit: '×' }), base: baseRows === null ? null : ratio(baseRows),
+        perStep: { now: slowest(this.rows) - middle(this.rows), base: baseRows === null ? null : slowest(baseRows) - middle(baseRows) } });
       list.push({ label: 'Cores', hint: 'Cores with steps', value: this.rows.length, format: (value) => ({ value: count(value), unit: '' }), note: `on ${plural(new Set(pod.cores.map((core) => core.host)).size, 'host')}` });
     }
     const [first] = spent;

@@ -14,7 +14,7 @@ import { csvButton, plainTable, section, type PlainTableOptions } from '../compo
 import { copyButton, errorState, iconButton, notRecorded } from '../components/states';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
-import { joinBase } from '../core/compare';
+import { exactPlace, joinBase } from '../core/compare';
 import { fill, h, type Child } from '../core/dom';
 import { columnDecimals, count, duration, plural } from '../core/format';
 import type { GvizTable } from '../core/gviz';
@@ -228,7 +228,7 @@ class TfDataPage implements Page {
     const list: Tile[] = [
       { label: 'Slowest call', hint: 'The longest time the program waited for one element', value: slowest(data), format: duration, better: 'lower', note: worst === null ? '' : this.nameOf(worst), base: old === null ? null : slowest(old) },
       { label: 'Mean call', hint: 'Mean time of a call, over all pipelines', value: mean(data), format: duration, better: 'lower', base: old === null ? null : mean(old) },
-      { label: 'Slow calls', hint: `Calls of more than ${SLOW_US} µs`, value: slow(data), format: whole, better: 'lower', note: `of ${count(calls(data))}`, base: old === null ? null : slow(old) },
+      { label: 'Slow calls', hint: `Calls of more than ${SLOW_US} µs`, value: slow(data), format: whole, note: `of ${count(calls(data))}`, base: old === null ? null : slow(old) },
       { label: 'Pipelines', hint: 'Different input pipelines', value: data.pipelines.length, format: whole, ...(hosts > 1 ? { note: `on ${plural(hosts, 'host')}` } : {}) },
     ];
     const bottleneck = worst?.bottleneck ?? null;
@@ -258,8 +258,11 @@ class TfDataPage implements Page {
       return;
     }
     this.rowsOf = [data, base];
-    const rows = base === null ? data.pipelines : joinBase(data.pipelines, base.pipelines, baseKey(data.pipelines, base.pipelines), (row) => row.mean, (row, difference) => ({ ...row, difference }),
-      (row) => ({ ...row, key: `${row.key} (gone)`, min: 0, mean: 0, max: 0, calls: 0, slow: 0, bottleneck: null }));
+    const found = baseKey(data.pipelines, base?.pipelines ?? []);
+    const rows = base === null ? data.pipelines : joinBase(data.pipelines, base.pipelines, {
+      place: (row) => exactPlace(found(row)), name: found, measure: (row) => row.mean, scale: 1, put: (row, difference) => ({ ...row, difference }),
+      gone: (row) => ({ ...row, key: `${row.key} (gone)`, min: 0, mean: 0, max: 0, calls: 0, slow: 0, bottleneck: null }),
+    });
     const columns: Column<Pipeline>[] = [
       ...(this.manyHosts() ? [{ id: 'host', title: 'Host', kind: 'text' as const, width: 140, narrow: true, value: (row: Pipeline) => row.host, hint: 'Host that ran the pipeline' }] : []),
       { id: 'pipeline', title: 'Pipeline', kind: 'text', width: 92, narrow: true, grow: base !== null, value: (row) => row.name, hint: 'Host: makes data for the program. Device: copies what another one made' },
