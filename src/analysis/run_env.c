@@ -278,3 +278,18 @@ void tfp_run_env(const struct tfp_capture *capture, struct tfp_run_env *env)
 		gpu_peaks(&caps, env);
 	}
 }
+
+int64_t tfp_profile_start_ns(const struct tfp_plane *plane)
+{
+	int64_t id = tfp_plane_stat_id(plane, "profile_start_time"), value = 0;
+	struct tfp_stat_iter it;
+	struct tfp_stat stat;
+	if (id == INT64_MIN)
+		return 0;
+	it = tfp_plane_stats(plane);
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == id && !tfp_stat_int(&stat, &value))
+			value = 0;
+	}
+	return value > 0 ? value : 0;
+}

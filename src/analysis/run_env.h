@@ -23,4 +23,11 @@ void tfp_run_env(const struct tfp_capture *capture, struct tfp_run_env *env);
 /* The model of the device that a plane stands for; "" for planes of no device. */
 void tfp_device_type(const struct tfp_plane *plane, char *out, size_t size);
 
+/* The plane in which newer profilers write what the profile as a whole was. */
+#define TFP_TASK_PLANE "Task Environment"
+
+/* When the profile began, nanoseconds since 1970, by the profile_start_time of such a plane;
+ * 0 where it does not say. */
+int64_t tfp_profile_start_ns(const struct tfp_plane *plane);
+
 #endif

@@ -1,6 +1,7 @@
 #include "analysis/tracks.h"
 
 #include "analysis/derived_lines.h"
+#include "analysis/run_env.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/progress.h"
@@ -369,18 +370,8 @@ static void sum_up(struct tfp_tracks *tracks)
 
 static uint64_t profile_start_ns(const struct tfp_capture *capture)
 {
-	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "Task Environment");
-	int64_t id = plane ? tfp_plane_stat_id(plane, "profile_start_time") : INT64_MIN, value = 0;
-	struct tfp_stat_iter it;
-	struct tfp_stat stat;
-	if (id == INT64_MIN)
-		return 0;
-	it = tfp_plane_stats(plane);
-	while (tfp_stat_next(&it, &stat)) {
-		if (stat.metadata_id == id && !tfp_stat_int(&stat, &value))
-			value = 0;
-	}
-	return value > 0 ? (uint64_t)value : 0;
+	const struct tfp_plane *plane = tfp_capture_find_plane(capture, TFP_TASK_PLANE);
+	return plane ? (uint64_t)tfp_profile_start_ns(plane) : 0;
 }
 
 /* ---- the fact ---- */

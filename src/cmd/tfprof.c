@@ -139,6 +139,7 @@ struct work {
 	struct tfp_pool *pool;
 	struct tfp_capture_cache *cache;
 	struct tfp_result_cache *results;
+	struct tfp_run_info *info;
 	const struct tfp_logdir_snapshot *snapshot;
 	struct tfp_answer answer;
 	struct tfp_buf out;
@@ -365,12 +366,12 @@ static enum tfp_status print_answer(struct work *w, size_t tables, struct tfp_er
 static enum tfp_status run_ls(struct work *w, struct tfp_error *err)
 {
 	if (w->options->format == FORMAT_JSON)
-		return tfp_run_list_json(w->dir, w->snapshot, &w->out, err);
+		return tfp_run_list_json(w->info, w->snapshot, &w->out, err);
 	for (size_t i = 0; i < w->snapshot->note_count; i++)
 		fprintf(stderr, "%s\n", w->snapshot->notes[i]);
 	if (tfp_run_list_problem(w->dir, w->snapshot, err))
 		return err->status;
-	enum tfp_status status = tfp_run_list_answer(w->snapshot, &w->answer, err);
+	enum tfp_status status = tfp_run_list_answer(w->info, w->snapshot, &w->answer, err);
 	return status == TFP_OK ? print_answer(w, 1, err) : status;
 }
 
@@ -391,11 +392,9 @@ static enum tfp_status choose_run(struct work *w, const struct tfp_run **run, st
 		tfp_error_set_hint(err, "'tfprof ls %s' lists the runs", w->options->path);
 		return TFP_NOT_FOUND;
 	}
-	*run = &s->runs[0];
-	for (size_t i = 1; i < s->run_count; i++) {
-		if (s->runs[i].modified_ns > (*run)->modified_ns)
-			*run = &s->runs[i];
-	}
+	enum tfp_status status = tfp_newest_run(w->info, s, run, err);
+	if (status != TFP_OK)
+		return status;
 	if (s->run_count > 1)
 		fprintf(stderr, "the newest of %zu runs: %s\n", s->run_count, (*run)->name);
 	return TFP_OK;
@@ -535,6 +534,9 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 	if (status == TFP_OK && tool)
 		status = tfp_results_open(&w->results, &o->results, o->path, err);
 	if (status == TFP_OK)
+		status = tfp_run_info_new(&w->info, w->dir, tfp_memory_of_machine() / 2, w->pool,
+					  err);
+	if (status == TFP_OK)
 		status = tfp_logdir_snapshot(w->dir, &w->snapshot, err);
 	if (status != TFP_OK)
 		return status;
@@ -596,6 +598,7 @@ int main(int argc, char **argv)
 	tfp_buf_release(&w.out);
 	tfp_answer_release(&w.answer);
 	tfp_logdir_snapshot_unref(w.snapshot);
+	tfp_run_info_free(w.info);
 	tfp_capture_cache_free(w.cache);
 	tfp_result_cache_free(w.results);
 	tfp_pool_free(w.pool);

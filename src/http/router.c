@@ -128,7 +128,7 @@ static enum tfp_status answer_runs(struct exchange *x, struct tfp_error *err)
 
 static enum tfp_status answer_run_list(struct exchange *x, struct tfp_error *err)
 {
-	return tfp_run_list_json(x->app->dir, x->snapshot, &x->reply->body, err);
+	return tfp_run_list_json(x->app->info, x->snapshot, &x->reply->body, err);
 }
 
 static enum tfp_status answer_run_info(struct exchange *x, struct tfp_error *err)

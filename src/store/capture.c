@@ -430,8 +430,28 @@ static enum tfp_status peek_plane(struct peek *peek, struct tfp_span message, bo
 	return status;
 }
 
+static bool is_named(struct tfp_span plane, const char *name)
+{
+	struct tfp_pb_cursor c = tfp_pb_cursor(plane.data, plane.size);
+	struct tfp_str text = {"", 0};
+	uint32_t tag;
+	/* The name stands in front of the lines. */
+	while (tfp_pb_next(&c, &tag)) {
+		const uint8_t *data;
+		size_t size;
+		if (tag != BYTES(PLANE_NAME)) {
+			tfp_pb_skip(&c, tag);
+			continue;
+		}
+		if (tfp_pb_bytes(&c, &data, &size))
+			text = (struct tfp_str){(const char *)data, size};
+		break;
+	}
+	return tfp_str_equal(text, name);
+}
+
 enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression compression,
-				 uint64_t max_bytes,
+				 uint64_t max_bytes, const char *only,
 				 bool (*see)(void *context, const struct tfp_plane *plane),
 				 void *context, struct tfp_error *err)
 {
@@ -449,7 +469,7 @@ enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression 
 	while (status == TFP_OK && peek.more && tfp_pb_next(&c, &tag)) {
 		if (tag != BYTES(SPACE_PLANES))
 			tfp_pb_skip(&c, tag);
-		else if (tfp_bytes_or_part(&c, &span, &cut))
+		else if (tfp_bytes_or_part(&c, &span, &cut) && (!only || is_named(span, only)))
 			status = peek_plane(&peek, span, cut, err);
 	}
 	if (status == TFP_OK && tfp_unpacked_was_cut(&cap.unpacked))

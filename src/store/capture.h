@@ -197,11 +197,12 @@ void tfp_capture_on_free(struct tfp_capture *capture, void (*gone)(void *context
  * and tfp_capture_fact look themselves and give TFP_IO. */
 bool tfp_capture_was_cut(const struct tfp_capture *capture);
 
-/* A quick look: calls see() with every plane, its metadata read but not its
- * lines (line_count is 0). What it is given lives during the call. Stops when it
- * returns false. Same errors as tfp_capture_open, for what it reads. */
+/* A quick look: calls see() with every plane, or with those of one name only (the others are
+ * passed over by their length), its metadata read but not its lines (line_count is 0). What it
+ * is given lives during the call. Stops when it returns false. Same errors as tfp_capture_open,
+ * for what it reads. */
 enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression compression,
-				 uint64_t max_bytes,
+				 uint64_t max_bytes, const char *only,
 				 bool (*see)(void *context, const struct tfp_plane *plane),
 				 void *context, struct tfp_error *err) TFP_CHECK;
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "tools/run_times.h"
 #include "tools/summary.h"
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ struct look {
 struct tfp_run_info {
 	struct tfp_logdir *dir;
 	struct tfp_pool *pool;
+	struct tfp_run_times *times;
 	uint64_t max_bytes;
 
 	pthread_mutex_t lock; /* guards what follows */
@@ -52,7 +54,7 @@ enum tfp_status tfp_run_info_new(struct tfp_run_info **out, struct tfp_logdir *d
 	info->pool = pool;
 	info->max_bytes = max_bytes;
 	pthread_mutex_init(&info->lock, NULL);
-	return TFP_OK;
+	return tfp_run_times_new(&info->times, dir, pool, err);
 }
 
 void tfp_run_info_free(struct tfp_run_info *info)
@@ -64,6 +66,7 @@ void tfp_run_info_free(struct tfp_run_info *info)
 			tfp_free(info->looks[i][j].error);
 	}
 	pthread_mutex_destroy(&info->lock);
+	tfp_run_times_free(info->times);
 	tfp_free(info);
 }
 
@@ -167,7 +170,7 @@ static void look_at(struct tfp_run_info *info, const struct tfp_capture_file *fi
 		return;
 	look->identity = identity;
 	enum tfp_status status = tfp_capture_peek(fd, file->path, file->compression,
-						  info->max_bytes, see_plane, look, error);
+						  info->max_bytes, NULL, see_plane, look, error);
 	close(fd);
 	if (status == TFP_OK) {
 		error->status = TFP_OK;
@@ -335,25 +338,16 @@ enum tfp_status tfp_runs_json(const struct tfp_logdir_snapshot *snapshot, struct
 	return write_json(runs, json, err);
 }
 
-static int by_age(const void *a, const void *b)
+enum tfp_status tfp_newest_run(struct tfp_run_info *info,
+			       const struct tfp_logdir_snapshot *snapshot,
+			       const struct tfp_run **run, struct tfp_error *err)
 {
-	const struct tfp_run *x = *(const struct tfp_run *const *)a;
-	const struct tfp_run *y = *(const struct tfp_run *const *)b;
-	if (x->modified_ns != y->modified_ns)
-		return x->modified_ns < y->modified_ns ? 1 : -1;
-	return strcmp(y->name, x->name);
-}
-
-/* The runs, newest first; freed by the caller. */
-static const struct tfp_run **newest_first(const struct tfp_logdir_snapshot *snapshot)
-{
-	const struct tfp_run **runs = tfp_calloc(snapshot->run_count, sizeof(struct tfp_run *));
-	if (!runs)
-		return NULL;
-	for (size_t i = 0; i < snapshot->run_count; i++)
-		runs[i] = &snapshot->runs[i];
-	qsort(runs, snapshot->run_count, sizeof(struct tfp_run *), by_age);
-	return runs;
+	struct tfp_dated_run *sorted;
+	enum tfp_status status = tfp_run_times_sort(info->times, snapshot, &sorted, err);
+	if (status == TFP_OK)
+		*run = sorted[0].run;
+	tfp_free(sorted);
+	return status;
 }
 
 static json_t *host_names(const struct tfp_run *run)
@@ -393,24 +387,30 @@ static json_t *problem_object(const struct tfp_logdir *dir,
 			 text(problem.hint), "found", found);
 }
 
-enum tfp_status tfp_run_list_json(const struct tfp_logdir *dir,
+enum tfp_status tfp_run_list_json(struct tfp_run_info *info,
 				  const struct tfp_logdir_snapshot *snapshot, struct tfp_buf *json,
 				  struct tfp_error *err)
 {
-	const struct tfp_run **sorted = newest_first(snapshot);
-	json_t *runs = sorted ? json_array() : NULL, *notes = json_array();
+	const struct tfp_logdir *dir = info->dir;
+	struct tfp_dated_run *sorted;
+	enum tfp_status status = tfp_run_times_sort(info->times, snapshot, &sorted, err);
+	if (status != TFP_OK)
+		return status;
+	json_t *runs = json_array(), *notes = json_array();
 	if (!runs) {
 		tfp_free(sorted);
 		json_decref(notes);
 		return no_memory(err);
 	}
 	for (size_t i = 0; i < snapshot->run_count; i++) {
-		const struct tfp_run *run = sorted[i];
-		json_array_append_new(runs, json_pack("{s:o, s:o, s:o, s:o, s:o}", "run",
-						      text(run->name), "hosts", host_names(run),
-						      "files", number(run->host_count), "bytes",
-						      number(run->bytes), "modified_ms",
-						      milliseconds(run->modified_ns)));
+		const struct tfp_run *run = sorted[i].run;
+		json_array_append_new(
+			runs, json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o}", "run",
+					text(run->name), "hosts", host_names(run), "files",
+					number(run->host_count), "bytes", number(run->bytes),
+					"time_ms", milliseconds(sorted[i].time_ns), "time_from",
+					tfp_time_source_name(sorted[i].source), "modified_ms",
+					milliseconds(run->modified_ns)));
 	}
 	tfp_free(sorted);
 	bool complete = json_array_size(runs) == snapshot->run_count;
@@ -462,11 +462,13 @@ enum tfp_status tfp_run_info_json(struct tfp_run_info *info, const struct tfp_ru
 		if (!best || look->device_count > best->device_count)
 			best = look;
 	}
-	json_t *document =
-		json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "run", text(run->name), "bytes",
-			  number(run->bytes), "modified_ms", milliseconds(run->modified_ns),
-			  "device_type", text_or_null(best ? best->device_type : NULL),
-			  "device_count", number(devices), "hosts", hosts);
+	struct tfp_dated_run dated = tfp_run_times_of(info->times, run);
+	json_t *document = json_pack(
+		"{s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "run", text(run->name), "bytes",
+		number(run->bytes), "time_ms", milliseconds(dated.time_ns), "time_from",
+		tfp_time_source_name(dated.source), "modified_ms", milliseconds(run->modified_ns),
+		"device_type", text_or_null(best ? best->device_type : NULL), "device_count",
+		number(devices), "hosts", hosts);
 	run_looks_release(&r);
 	return write_json(document, json, err);
 }
@@ -752,25 +754,28 @@ static void add_time(struct tfp_table *t, int64_t ns)
 	add_text(t, out);
 }
 
-enum tfp_status tfp_run_list_answer(const struct tfp_logdir_snapshot *snapshot,
+enum tfp_status tfp_run_list_answer(struct tfp_run_info *info,
+				    const struct tfp_logdir_snapshot *snapshot,
 				    struct tfp_answer *answer, struct tfp_error *err)
 {
 	static const struct tfp_column columns[] = {
 		{"run", "Run", TFP_CELL_TEXT},
 		{"hosts", "Hosts", TFP_CELL_NUMBER},
 		{"bytes", "Bytes", TFP_CELL_NUMBER},
-		{"modified", "Modified", TFP_CELL_TEXT},
+		{"time", "Time", TFP_CELL_TEXT},
+		{"time_from", "Time from", TFP_CELL_TEXT},
 		{"names", "Names of hosts", TFP_CELL_TEXT},
 	};
-	const struct tfp_run **sorted = newest_first(snapshot);
-	if (!sorted)
-		return no_memory(err);
+	struct tfp_dated_run *sorted;
+	enum tfp_status status = tfp_run_times_sort(info->times, snapshot, &sorted, err);
+	if (status != TFP_OK)
+		return status;
 	struct tfp_table *t = &answer->tables[answer->table_count++];
 	tfp_table_init(t, columns, sizeof(columns) / sizeof(columns[0]));
 	struct tfp_buf names;
 	tfp_buf_init(&names, 1024);
 	for (size_t i = 0; i < snapshot->run_count; i++) {
-		const struct tfp_run *run = sorted[i];
+		const struct tfp_run *run = sorted[i].run;
 		tfp_buf_clear(&names);
 		size_t shown = 0;
 		for (; shown < run->host_count && names.size < 100; shown++)
@@ -780,7 +785,8 @@ enum tfp_status tfp_run_list_answer(const struct tfp_logdir_snapshot *snapshot,
 		add_text(t, run->name);
 		tfp_table_add_number(t, (double)run->host_count);
 		tfp_table_add_number(t, (double)run->bytes);
-		add_time(t, run->modified_ns);
+		add_time(t, sorted[i].time_ns);
+		add_text(t, tfp_time_source_name(sorted[i].source));
 		add_text(t, tfp_buf_text(&names));
 	}
 	tfp_buf_release(&names);

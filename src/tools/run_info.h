@@ -36,8 +36,8 @@ void tfp_run_info_free(struct tfp_run_info *info);
 /* /runs */
 enum tfp_status tfp_runs_json(const struct tfp_logdir_snapshot *snapshot, struct tfp_buf *json,
 			      struct tfp_error *err) TFP_CHECK;
-/* /run_list */
-enum tfp_status tfp_run_list_json(const struct tfp_logdir *dir,
+/* /run_list: newest first (run_times.h). */
+enum tfp_status tfp_run_list_json(struct tfp_run_info *info,
 				  const struct tfp_logdir_snapshot *snapshot, struct tfp_buf *json,
 				  struct tfp_error *err) TFP_CHECK;
 /* /run_info. A host whose file is no capture is listed with its problem. */
@@ -66,8 +66,13 @@ enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *
 bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_snapshot *snapshot,
 			  struct tfp_error *err);
 
-/* The runs as a table: run, hosts, files, bytes, modified. */
-enum tfp_status tfp_run_list_answer(const struct tfp_logdir_snapshot *snapshot,
+/* The newest of the runs (run_times.h), of which there is one at least. */
+enum tfp_status tfp_newest_run(struct tfp_run_info *info,
+			       const struct tfp_logdir_snapshot *snapshot,
+			       const struct tfp_run **run, struct tfp_error *err) TFP_CHECK;
+/* The runs as a table, newest first: run, hosts, bytes, time, where the time is from. */
+enum tfp_status tfp_run_list_answer(struct tfp_run_info *info,
+				    const struct tfp_logdir_snapshot *snapshot,
 				    struct tfp_answer *answer, struct tfp_error *err) TFP_CHECK;
 /* What the captures of a session hold: a table of planes and one of what
  * reading brought up. */

@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct tfp_logdir_snapshot *s;
 	const char *names[FILES_MAX];
+	struct tfp_run_info *info;
 	struct tfp_logdir *dir;
 	struct tfp_error err;
 	struct tfp_buf json;
@@ -95,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	MUST(tfp_logdir_new(&dir, fuzz_folder(), 0, &err) == TFP_OK);
 	MUST(tfp_logdir_snapshot(dir, &s, &err) == TFP_OK);
+	MUST(tfp_run_info_new(&info, dir, 1 << 20, NULL, &err) == TFP_OK);
 	for (size_t i = 0; i < s->run_count; i++) {
 		MUST(i == 0 || strcmp(s->runs[i - 1].name, s->runs[i].name) > 0);
 		check_run(dir, s, &s->runs[i]);
@@ -107,9 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(tfp_runs_json(s, &json, &err) == TFP_OK);
 	fuzz_check_json(json.data, json.size);
 	tfp_buf_clear(&json);
-	MUST(tfp_run_list_json(dir, s, &json, &err) == TFP_OK);
+	MUST(tfp_run_list_json(info, s, &json, &err) == TFP_OK);
 	fuzz_check_json(json.data, json.size);
 	tfp_buf_release(&json);
+	tfp_run_info_free(info);
 	tfp_logdir_snapshot_unref(s);
 	tfp_logdir_free(dir);
 	free(text);

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 
 import support
@@ -83,7 +84,7 @@ class Reading(Case):
 
     def test_ls(self):
         lines = self.lines("ls", self.folder)
-        self.assertEqual(lines[0].split(), ["run", "hosts", "bytes", "modified", "names"])
+        self.assertEqual(lines[0].split(), ["run", "hosts", "bytes", "time", "time_from", "names"])
         self.assertEqual([l.split()[0] for l in lines[1:]], ["a", "b"])
 
     def test_info(self):
@@ -111,6 +112,35 @@ class Reading(Case):
         self.assertIn(b"newest of 2 runs: a", done.stderr)
         named = run_cli("kernel_stats", self.folder, "-r", "a", "-f", "json")
         self.assertEqual((named.stdout, named.stderr), (done.stdout, b""))
+
+    def test_which_run_is_the_newest(self):
+        """The capture's own time, else the name's, else the files': in the list, in the
+        terminal and in the API."""
+        shutil.rmtree(self.path("plugins"))
+        untimed = b"\x0a\x0b\x12\x09/host:CPU"
+        self.put_run("plugins/profile/2031_01_01_00_00_00")  # 2026, says the capture
+        write(self.path("plugins/profile/2027_05_01_10_00_00/h.xplane.pb"), untimed)
+        write(self.path("plugins/profile/2021_05_01_10_00_00-again/h.xplane.pb"), untimed)
+        write(self.path("plugins/profile/copied/h.xplane.pb"), untimed)
+        for folder, _, files in os.walk(self.folder):
+            for name in files:
+                os.utime(os.path.join(folder, name), (1.83e9, 1.83e9))  # 2027-12-28
+        expected = [("copied", "file"), ("2027_05_01_10_00_00", "name"),
+                    ("2031_01_01_00_00_00", "capture"), ("2021_05_01_10_00_00-again", "name")]
+        lines = self.lines("ls", self.folder)
+        self.assertEqual([(l.split()[0], l.split()[5]) for l in lines[1:]], expected)
+        server = self.serve()
+        listed = server.json("/run_list")["runs"]
+        self.assertEqual([(r["run"], r["time_from"]) for r in listed], expected)
+        self.assertEqual(listed[2]["time_ms"], 1768471200000)
+        info = server.json("/run_info?run=2031_01_01_00_00_00")
+        self.assertEqual((info["time_ms"], info["time_from"]), (1768471200000, "capture"))
+        done = run_cli("info", self.folder)
+        self.assertIn(b"newest of 4 runs: copied", done.stderr)
+        # Copied all at once, without the one that has no time of its own.
+        shutil.rmtree(self.path("plugins/profile/copied"))
+        self.assertIn(b"newest of 3 runs: 2027_05_01_10_00_00",
+                      run_cli("info", self.folder).stderr)
 
     def test_tables(self):
         lines = self.lines("kernel_stats", self.folder, "-r", "b", "-n", "5")

@@ -91,7 +91,7 @@ class Routes(SharedServerCase):
         self.assertEqual(runs["train/many"]["files"], 3)
         self.assertEqual(len(runs["train/many"]["hosts"]), 3)
         self.assertEqual(runs["one"]["hosts"], ["solo"])
-        times = [r["modified_ms"] for r in got["runs"]]
+        times = [r["time_ms"] for r in got["runs"]]
         self.assertEqual(times, sorted(times, reverse=True))
 
     def test_run_info(self):

@@ -412,7 +412,7 @@ static enum tfp_status peek(const void *bytes, size_t size, struct seen *seen,
 			    struct tfp_error *err)
 {
 	int fd = write_file(bytes, size);
-	enum tfp_status status = tfp_capture_peek(fd, "f", TFP_PLAIN, 0, see, seen, err);
+	enum tfp_status status = tfp_capture_peek(fd, "f", TFP_PLAIN, 0, NULL, see, seen, err);
 	close(fd);
 	return status;
 }

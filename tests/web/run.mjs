@@ -89,10 +89,7 @@ function parseCsv(text) {
 await tap.test('the list of runs is there, newest first', () => using('#/?t=runs', {}, async (page) => {
   equal(await page.textContent('h1'), 'Runs');
   const shown = await column(page, 'run');
-  const time = (one) => {
-    const match = /(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)$/.exec(one.run);
-    return match === null ? one.modified_ms : new Date(...match.slice(1).map((part, index) => Number(part) - (index === 1 ? 1 : 0))).getTime();
-  };
+  const time = (one) => one.time_ms;
   const expected = [...runs].sort((a, b) => time(b) - time(a)).map(time);
   equal(shown.map((run) => time(runs.find((one) => one.run === run))), expected.slice(0, shown.length));
   assert((await column(page, 'device')).every((text) => text !== '' && text !== '…'), 'a device is missing');
@@ -111,7 +108,7 @@ await tap.test('one run only leads straight to its first tool', async () => {
 
 await tap.test('ten thousand runs stay smooth, and a new one appears by itself', async () => {
   const page = await fresh();
-  const many = Array.from({ length: 10_000 }, (_, index) => ({ run: `bulk/${index}`, hosts: ['h'], files: 1, bytes: 1000 + index, modified_ms: 1_600_000_000_000 + index }));
+  const many = Array.from({ length: 10_000 }, (_, index) => ({ run: `bulk/${index}`, hosts: ['h'], files: 1, bytes: 1000 + index, time_ms: 1_600_000_000_000 + index, time_from: 'file', modified_ms: 1_600_000_000_000 - index }));
   await page.route('**/run_list', (route) => route.fulfill({ json: { logdir: 'x', version: '0', runs: many, problem: null } }));
   const asked = [];
   await page.route('**/run_info?*', (route) => { asked.push(1); return route.fulfill({ json: { run: 'x', bytes: 1, device_type: 'GPU', device_count: 1 } }); });
@@ -121,7 +118,7 @@ await tap.test('ten thousand runs stay smooth, and a new one appears by itself',
   assert(await page.locator('.tabulator-row').count() < 120, 'all rows are in the document');
   assert(asked.length < 150, `${asked.length} runs were asked for`);
   equal((await column(page, 'run'))[0], 'bulk/9999');
-  many.push({ run: 'bulk/new', hosts: ['h'], files: 1, bytes: 5, modified_ms: 1_700_000_000_000 });
+  many.push({ run: 'bulk/new', hosts: ['h'], files: 1, bytes: 5, time_ms: 1_700_000_000_000, time_from: 'file', modified_ms: 1 });
   await page.waitForFunction(() => document.querySelector('.run-link')?.textContent === 'bulk/new');
   const started = Date.now();
   await page.fill('.find input', 'bulk/77 77');

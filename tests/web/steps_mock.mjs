@@ -198,7 +198,7 @@ function answer(path, query) {
   const names = Object.keys(RUNS);
   const run = RUNS[query.get('run')];
   const host = query.get('host');
-  if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: RUNS[name].hosts, files: RUNS[name].hosts.length, bytes: 2e7, modified_ms: 1.7e12 - index * 1e7 })) };
+  if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: RUNS[name].hosts, files: RUNS[name].hosts.length, bytes: 2e7, time_ms: 1.7e12 - index * 1e7, time_from: 'file', modified_ms: 1.7e12 - index * 1e7 })) };
   if (path === '/tools') return Object.entries(TITLES).map(([name, title]) => ({ name, title, available: name !== 'kernel_stats' || run?.cpu !== true, reason: 'No GPU was recorded.', hosts: run?.hosts ?? [] }));
   if (run === undefined) return null;
   if (path === '/run_tools') return Object.keys(TITLES);

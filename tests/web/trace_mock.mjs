@@ -346,7 +346,7 @@ function matcher(query) {
 function answer(path, query) {
   const names = Object.keys(TRACES);
   const trace = TRACES[query.get('run')];
-  if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: TRACES[name].hosts.map((one) => one.host), files: 1, bytes: 2e7, modified_ms: 1.7e12 - index * 1e7 })) };
+  if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: TRACES[name].hosts.map((one) => one.host), files: 1, bytes: 2e7, time_ms: 1.7e12 - index * 1e7, time_from: 'file', modified_ms: 1.7e12 - index * 1e7 })) };
   if (path === '/tools') return Object.entries(TITLES).map(([name, title]) => ({ name, title, available: true, hosts: trace?.hosts.map((one) => one.host) ?? [] }));
   if (trace === undefined) return null;
   if (path === '/run_tools') return Object.keys(TITLES);

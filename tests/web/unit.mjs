@@ -57,8 +57,12 @@ test('other numbers', () => {
 });
 
 test('a run says when it was made', () => {
-  assert.equal(format.dateTime(format.runTime('train/2023_11_07_18_18_59', 0)), '2023-11-07 18:18:59');
-  assert.equal(format.runTime('GPU-multi-worker', 5).getTime(), 5);
+  // A name has no zone: it is shown as it stands, not as the server's clock has it.
+  assert.equal(format.dateTime(format.runTime({ run: 'train/2023_11_07_18_18_59', time_ms: 0, time_from: 'name' })), '2023-11-07 18:18:59');
+  assert.equal(format.dateTime(format.runTime({ run: 'a/2023_11_07_18_18_59-warm', time_ms: 0, time_from: 'name' })), '2023-11-07 18:18:59');
+  assert.equal(format.runTime({ run: 'GPU-multi-worker', time_ms: 5, time_from: 'file' }).getTime(), 5);
+  // The capture knows better than the name.
+  assert.equal(format.runTime({ run: 'train/2023_11_07_18_18_59', time_ms: 7, time_from: 'capture' }).getTime(), 7);
 });
 
 test('number filters', () => {
@@ -227,7 +231,7 @@ test('counters of XLA’s kernels are left out, sizes in those of libraries are 
 });
 
 test('runs to compare with: the nearest in time first, of two as near the newer one', () => {
-  const run = (name, hour) => ({ run: name, hosts: ['h'], files: 1, bytes: 1, modified_ms: Date.UTC(2026, 0, 1, hour) });
+  const run = (name, hour) => ({ run: name, hosts: ['h'], files: 1, bytes: 1, time_ms: Date.UTC(2026, 0, 1, hour), time_from: 'file', modified_ms: 0 });
   const list = [run('c', 12), run('old', 1), run('b', 10), run('d', 14), run('a', 9), run('far', 23)];
   assert.deepEqual(runs.nearest(list, 'c').map((one) => one.run), ['d', 'b', 'a', 'far', 'old']);
   assert.deepEqual(runs.nearest(list, 'not listed').map((one) => one.run), ['far', 'd', 'c', 'b', 'a', 'old']);

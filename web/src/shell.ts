@@ -249,7 +249,7 @@ export class Shell {
     // The list may be minutes old on a page that does not poll.
     void this.runs.refresh();
     return runs.map((run) => ({
-      label: run.run, note: `${ago(runTime(run.run, run.modified_ms), now)} · ${joined(bytes(run.bytes))}`, current: run.run === current, pick: () => pick(run.run),
+      label: run.run, note: `${ago(runTime(run), now)} · ${joined(bytes(run.bytes))}`, current: run.run === current, pick: () => pick(run.run),
     }));
   }
 

@@ -7,6 +7,10 @@ export interface RunSummary {
   hosts: string[];
   files: number;
   bytes: number;
+  /** When it was made: runs are listed, sorted and compared by this, newest first. */
+  time_ms: number;
+  time_from: 'capture' | 'name' | 'file';
+  /** When its files changed. */
   modified_ms: number;
 }
 

@@ -97,13 +97,12 @@ export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-const RUN_TIME = /(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)$/;
+const RUN_TIME = /(?<!\d)(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)(?!\d)/;
 
-/** The time a run says it was made in its last path part (`2023_11_07_18_18_59`), else its files' time. */
-export function runTime(run: string, modifiedMs: number): Date {
-  const last = run.split('/').pop() ?? '';
-  const match = RUN_TIME.exec(last);
-  if (match === null) return new Date(modifiedMs);
+/** When a run was made, to be shown. A time that is in its name is shown as it stands there, whatever the zones of server and browser. */
+export function runTime(run: { run: string; time_ms: number; time_from: string }): Date {
+  const match = run.time_from === 'name' ? RUN_TIME.exec(run.run.split('/').pop() ?? '') : null;
+  if (match === null) return new Date(run.time_ms);
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
   return new Date(year, month - 1, day, hour, minute, second);
 }

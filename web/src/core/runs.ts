@@ -1,7 +1,6 @@
 // The list of runs, kept fresh while somebody looks at it.
 
 import { ApiError, getJson, isAbort, type RunList, type RunSummary } from './api';
-import { runTime } from './format';
 
 const INTERVAL_MS = 5000;
 /** The server looks at every run's folder: 10,000 are asked for every 20 s, which is some 0.4 % of a processor. */
@@ -9,10 +8,9 @@ const INTERVAL_MS_A_RUN = 2;
 
 /** The other runs as one would compare with them: the nearest in time first; of two as near, the newer one. */
 export function nearest(runs: readonly RunSummary[], to: string): RunSummary[] {
-  const time = (run: RunSummary): number => runTime(run.run, run.modified_ms).getTime();
   const own = runs.find(({ run }) => run === to);
-  const away = (run: RunSummary): number => (own === undefined ? 0 : Math.abs(time(run) - time(own)));
-  return runs.filter(({ run }) => run !== to).sort((a, b) => away(a) - away(b) || time(b) - time(a) || (a.run < b.run ? -1 : 1));
+  const away = (run: RunSummary): number => (own === undefined ? 0 : Math.abs(run.time_ms - own.time_ms));
+  return runs.filter(({ run }) => run !== to).sort((a, b) => away(a) - away(b) || b.time_ms - a.time_ms || (a.run < b.run ? -1 : 1));
 }
 
 export class Runs {

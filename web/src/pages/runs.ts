@@ -39,6 +39,8 @@ const JAX = `import jax
 with jax.profiler.trace("runs"):
     train_some_steps().block_until_ready()`;
 
+const TIME_FROM = { capture: 'by the capture itself', name: 'by its name', file: 'by its files' } as const;
+
 class RunsPage implements Page {
   readonly element: HTMLElement;
   private readonly facts = h('p', { class: 'head-facts' });
@@ -113,7 +115,7 @@ class RunsPage implements Page {
   }
 
   private fillTable(list: RunList): void {
-    this.table.set({ rows: list.runs.map((summary) => ({ summary, time: runTime(summary.run, summary.modified_ms) })), columns: this.columns(), noun: 'runs' });
+    this.table.set({ rows: list.runs.map((summary) => ({ summary, time: runTime(summary) })), columns: this.columns(), noun: 'runs' });
   }
 
   private columns(): Column<Line>[] {
@@ -125,8 +127,8 @@ class RunsPage implements Page {
         node: (line) => h('a', { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` }, line.summary.run),
       },
       {
-        id: 'time', title: 'Time', kind: 'number', width: 248, value: (line) => line.time.getTime(), narrow: false,
-        node: (line) => h('span', { title: `${dateTime(line.time)}; files changed ${dateTime(new Date(line.summary.modified_ms))}` }, dateTime(line.time).slice(0, 16), h('small', { class: 'soft' }, ` ${ago(line.time, now)}`)),
+        id: 'time', title: 'Time', kind: 'number', width: 248, value: (line) => line.summary.time_ms, narrow: false,
+        node: (line) => h('span', { title: `${dateTime(line.time)}, ${TIME_FROM[line.summary.time_from]}; files changed ${dateTime(new Date(line.summary.modified_ms))}` }, dateTime(line.time).slice(0, 16), h('small', { class: 'soft' }, ` ${ago(line.time, now)}`)),
       },
       { id: 'hosts', title: 'Hosts', kind: 'number', width: 76, narrow: true, value: (line) => line.summary.hosts.length, node: (line) => h('span', { title: line.summary.hosts.join('\n') }, count(line.summary.hosts.length)) },
       { id: 'device', title: 'Device', kind: 'text', quiet: true, width: 190, value: (line) => this.known(line)?.device ?? null, node: (line) => this.later(line, 'device') },
@@ -217,7 +219,7 @@ class RunsPage implements Page {
       fill(this.compareBar, h('span', {}, 'Compare ', h('b', {}, a), ' with … choose one more run'), button('Cancel', () => this.clearCompare()));
       return;
     }
-    const when = (run: string): number => runTime(run, this.list?.runs.find((one) => one.run === run)?.modified_ms ?? 0).getTime();
+    const when = (run: string): number => this.list?.runs.find((one) => one.run === run)?.time_ms ?? 0;
     const [older, newer] = when(a) <= when(b) ? [a, b] : [b, a];
     fill(this.compareBar, h('span', {}, h('b', {}, newer), ' against ', h('b', {}, older)),
       button('Compare', () => this.context.url.move({ tool: '', params: { run: newer, base: older } })), button('Cancel', () => this.clearCompare()));
