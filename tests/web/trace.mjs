@@ -387,6 +387,56 @@ await tap.test('list view: a real table of the visible range, from the keyboard'
   await page.waitForSelector('.trace-list', { state: 'hidden' });
 }));
 
+await tap.test('list view: however long names are, every column is in sight', () => using(place(`${NEAR}&view=list`), { height: 1000 }, async (page) => {
+  await page.waitForSelector('.trace-list tbody tr');
+  const wide = await page.$eval('.trace-list', (list) => ({ room: list.clientWidth, needs: list.scrollWidth, names: list.querySelector('tbody th').getBoundingClientRect().width, rows: [...list.querySelectorAll('tbody tr')].map((row) => row.getBoundingClientRect().height) }));
+  assert(wide.needs <= wide.room, `${wide.needs} of ${wide.room} pixels`);
+  assert(Math.max(...wide.rows) < 50, `a row is ${Math.max(...wide.rows)} pixels high`);
+  equal(await page.textContent('.trace-tally'), '', 'boxes are counted where none is drawn');
+}));
+
+await tap.test('a base run has no part in it, and that is said', () => using(place('&base=two/hosts'), {}, async (page) => {
+  const text = await page.textContent('.verdict:has-text("Not compared")');
+  assert(text.includes('nothing of two/hosts'), text);
+  await page.click('.verdict a');
+  await page.waitForFunction((run) => { const now = new URLSearchParams(location.hash.split('?')[1]); return now.get('run') === 'two/hosts' && now.get('base') === run; }, RUN);
+}));
+
+await tap.test('Tab reaches pin and menu of a track of one depth', () => using(place(), {}, async (page) => {
+  await page.focus('.trace-fold:has-text("/device:GPU:0")');
+  const reached = [];
+  for (let i = 0; i < 8 && !reached.includes('Actions for Stream #14(MemcpyH2D)'); i += 1) {
+    await page.keyboard.press('Tab');
+    reached.push(await page.evaluate(() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent));
+  }
+  for (const wanted of ['Pin Stream #13(Compute) to the top', 'Actions for Stream #13(Compute)', 'Pin Stream #14(MemcpyH2D) to the top', 'Actions for Stream #14(MemcpyH2D)']) assert(reached.includes(wanted), `${wanted} is not among ${reached.join(', ')}`);
+  assert(await page.evaluate(() => Number(getComputedStyle(document.activeElement.closest('.trace-acts')).opacity) === 1), 'what has the focus is not seen');
+  await page.keyboard.press('Enter');
+  await page.click('.menu-item:text-is("Move up")');
+  await param(page, 'order');
+}));
+
+await tap.test('what the pointer rests on is not told on after keys have moved the view', () => using(place(NEAR), {}, async (page) => {
+  const { x, y } = await at(page, 20.8, FIRST_TRACK);
+  await page.mouse.move(x, y);
+  await page.waitForSelector('.trace-tip', { state: 'visible' });
+  await page.keyboard.press('+');
+  await page.waitForSelector('.trace-tip', { state: 'hidden' });
+  await still(page);
+  assert(await page.isHidden('.trace-tip'), 'it came back by itself');
+  await page.mouse.move(x + 1, y);
+  await page.waitForSelector('.trace-tip', { state: 'visible' });
+}));
+
+await tap.test('what can be done with an event is in sight at 1440 × 1000', () => using(place(`${NEAR}&sel=${KERNEL}`), { height: 1000 }, async (page) => {
+  await live(page, 'volta');
+  const drawer = await page.locator('.trace-drawers').boundingBox();
+  for (const button of await page.$$('.trace-extra .button')) {
+    const box = await button.boundingBox();
+    assert(box.y >= drawer.y && box.y + box.height <= drawer.y + drawer.height && box.y + box.height <= 1000, `${await button.textContent()} is out of sight`);
+  }
+}));
+
 await tap.test('everything in the address comes back', () => using(place(`${NEAR}&pin=0.1&hide=0.2&fold=0.5&color=name&flow=off&sel=${KERNEL}&q=Relu&mark=21000000~here&min=1000&track=str`), {}, async (page) => {
   const text = (one) => one.evaluate(() => document.querySelector('.slot').innerText.replace(/\d[\d,]* drawn for.*/, ''));
   await live(page, 'volta');

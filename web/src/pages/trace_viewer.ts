@@ -6,7 +6,7 @@ import { count, duration, joined, plural, sentence } from '../core/format';
 import type { Page, PageContext } from '../core/page';
 import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
-import { prefixed, type Patch } from '../core/url_state';
+import { formatPlace, prefixed, type Patch } from '../core/url_state';
 import { DetailPanel } from '../components/detail_panel';
 import { Menu } from '../components/menu';
 import { Segmented, Toggle } from '../components/segmented';
@@ -152,7 +152,10 @@ class TraceViewerPage implements Page {
     this.tearDown();
     this.trace = trace;
     const nothing = trace.events === 0 || trace.processes.length === 0;
+    const base = this.url.get('base');
     fill(this.notice,
+      base !== '' && h('div', { class: 'verdict' }, h('b', {}, 'Not compared'), h('span', {}, `Timelines of two runs are not laid beside each other: all that is shown here is of the run itself, nothing of ${base}. `,
+        h('a', { href: formatPlace({ tool: 'trace_viewer', params: { run: base, base: this.url.get('run') } }) }, 'Show the trace of that run'))),
       trace.alignment !== null && h('div', { class: 'verdict warning' }, h('b', {}, 'Hosts are not aligned'), h('span', {}, trace.alignment)),
       ...trace.hosts.flatMap((host) => (host.problem === undefined || host.problem === '' ? [] : [h('div', { class: 'verdict error' }, h('b', {}, `${host.host} is missing`), h('span', {}, sentence(host.problem)))])),
       nothing && notRecorded('No events were recorded', h('p', {}, 'The capture holds no event of a thread or a device.'),
@@ -323,7 +326,8 @@ class TraceViewerPage implements Page {
   private showCounts(counts: Counts): void {
     const { trace, timeline } = this;
     if (trace === null || timeline === null) return;
-    this.tally.textContent = `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
+    // The list counts for itself.
+    this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
       + `${counts.events > counts.boxes ? ' · hatched where several share a pixel' : ''}${counts.waiting ? ' · loading…' : ''}`;
     timeline.element.classList.toggle('waiting', counts.waiting);
     timeline.element.setAttribute('aria-busy', String(counts.waiting && counts.error === null));
@@ -775,6 +779,7 @@ class TraceViewerPage implements Page {
         keys: key, what, group: more.group ?? 'On the timeline', ...(more.code === undefined ? {} : { code: more.code }),
         run: (event) => {
           if (this.timeline === null || run() === false) return;
+          this.timeline.quiet();
           event.preventDefault();
         },
       }));
@@ -824,6 +829,7 @@ class TraceViewerPage implements Page {
         // Tables, menus and names beside the timeline have their own arrows.
         if (event.target !== this.timeline?.area) return;
         event.preventDefault();
+        this.timeline.quiet();
         run();
       } }));
     }

@@ -81,7 +81,8 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
     args.append(h('dt', {}, name), h('dd', {}, text.length > 2000 ? `${text.slice(0, 2000)}…` : text));
   }
   return {
-    key: `trace ${event.id}`, title: eventLabel(event.name) || '(no name)', full: event.long_name ?? event.name, facts, query: tell.instances(event),
+    // Steps may come later than the event.
+    key: `trace ${event.id} ${tell.hasSteps()}`, title: eventLabel(event.name) || '(no name)', full: event.long_name ?? event.name, facts, query: tell.instances(event),
     extra: h('div', { class: 'trace-extra' }, pages,
       links.childElementCount > 0 && h('section', {}, h('h3', {}, 'Linked'), links),
       event.args.length > 0 && h('section', {}, h('h3', {}, 'Arguments'), args)),

@@ -4,11 +4,15 @@ import { plainTable } from '../components/plain_table';
 import { button, Loader, skeleton } from '../components/states';
 import { fill, h } from '../core/dom';
 import { count, exact } from '../core/format';
+import { eventLabel, trimRight } from '../core/names';
 import type { Hit, TraceServer } from './answers';
 import { timeText } from './overlay';
 import type { View } from './viewport';
 
 const PAGE = 200;
+/** Letters of a name, and of what the pointer shows of it; all of them are in the details. */
+const MOST_NAME = 300;
+const MOST_TITLE = 2000;
 /** Moving on asks again only once the view rests. */
 const DELAY_MS = 250;
 
@@ -61,11 +65,11 @@ export class EventList {
       next.disabled = last >= answer.total;
       if (answer.total === 0) return h('p', { class: 'soft' }, 'No event of the shown tracks touches this range.');
       const columns = [
-        { title: 'Name', value: (hit: Hit) => hit.name, cell: (hit: Hit) => h('button', { type: 'button', class: 'linklike', 'data-event': hit.id, 'aria-pressed': 'false', on: { click: () => this.pick(hit) } }, hit.name.slice(0, 300) || '(no name)') },
-        { title: 'Start', number: true, value: (hit: Hit) => hit.start_ps / 1e6, cell: (hit: Hit) => h('span', { title: `${exact(hit.start_ps / 1000)} ns` }, timeText(hit.start_ps)) },
-        { title: 'Duration', number: true, value: (hit: Hit) => hit.duration_ps / 1e6, cell: (hit: Hit) => h('span', { title: `${exact(hit.duration_ps / 1000)} ns` }, timeText(hit.duration_ps)) },
-        { title: 'Track', value: (hit: Hit) => this.trackName(hit.track) },
-        { title: 'Depth', number: true, wide: true, value: (hit: Hit) => hit.depth ?? 0 },
+        { title: 'Name', value: (hit: Hit) => hit.name, cell: (hit: Hit) => h('button', { type: 'button', class: 'linklike', title: trimRight(hit.name, MOST_TITLE), 'data-event': hit.id, 'aria-pressed': 'false', on: { click: () => this.pick(hit) } }, trimRight(eventLabel(hit.name), MOST_NAME) || '(no name)') },
+        { title: 'Start', number: true, class: 'when', value: (hit: Hit) => hit.start_ps / 1e6, cell: (hit: Hit) => h('span', { title: `${exact(hit.start_ps / 1000)} ns` }, timeText(hit.start_ps)) },
+        { title: 'Duration', number: true, class: 'when', value: (hit: Hit) => hit.duration_ps / 1e6, cell: (hit: Hit) => h('span', { title: `${exact(hit.duration_ps / 1000)} ns` }, timeText(hit.duration_ps)) },
+        { title: 'Track', class: 'track', value: (hit: Hit) => this.trackName(hit.track), cell: (hit: Hit) => h('span', { title: this.trackName(hit.track) }, this.trackName(hit.track)) },
+        { title: 'Depth', number: true, wide: true, class: 'depth', value: (hit: Hit) => hit.depth ?? 0 },
       ];
       const table = plainTable({ label: 'Events of the visible range', rows: answer.rows, columns });
       const box = h('div', {}, table);

@@ -104,6 +104,7 @@ export class Timeline implements PointerTarget {
   private timer: number | undefined;
   private hovered: Entry | null = null;
   private pointer: Point | null = null;
+  private isQuiet = false;
   private selected: EventInfo | null = null;
   private hits: readonly Hit[] = [];
   private allHits = false;
@@ -287,6 +288,7 @@ export class Timeline implements PointerTarget {
 
   hover(at: Point | null): void {
     this.pointer = at;
+    this.isQuiet = false;
     const before = this.hovered;
     this.hovered = at === null ? null : this.at(at);
     const ps = at === null ? null : toTime(this.view, this.size.width, at.x);
@@ -295,6 +297,21 @@ export class Timeline implements PointerTarget {
     this.showTip(at);
     if (before?.name !== this.hovered?.name || before?.count !== this.hovered?.count) this.invalidate();
     this.drawHeadNow(ps);
+  }
+
+  /** Somebody uses the keyboard: what the pointer rests on is told again when it moves. */
+  quiet(): void {
+    this.isQuiet = true;
+    this.tip.hidden = true;
+  }
+
+  /** The pointer rests, and what is under it moved. */
+  private followPointer(): void {
+    if (this.pointer === null) return;
+    const before = this.hovered;
+    this.hovered = this.at(this.pointer);
+    const same = before?.id === this.hovered?.id && before?.count === this.hovered?.count && before?.start === this.hovered?.start;
+    if (!same && !this.isQuiet) this.showTip(this.pointer);
   }
 
   click(at: Point): void {
@@ -476,6 +493,7 @@ export class Timeline implements PointerTarget {
       { top: 0, bottom: Math.min(size.height, layout.pinnedHeight), plain: this.plain(layout.pinned, this.pinnedStrips), strips: this.pinnedStrips },
       { top: layout.pinnedHeight, bottom: size.height, plain: this.plain(rows, this.strips), strips: this.strips },
     ];
+    this.followPointer();
     const highlight = this.hovered !== null && this.hovered.count === 1 ? this.hovered.name : -1;
     this.renderer.draw({ ...size, view, bands, minPs: shown.minPs, highlight });
     this.drawTop(bands, rows);
