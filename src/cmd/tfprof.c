@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +27,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define MAX_OUTPUT   ((size_t)1 << 31)
-#define DEFAULT_ROWS 40 /* of a table for reading */
-#define TEXT_MIN     16 /* a text column is cut to no less than this */
+#define MAX_OUTPUT    ((size_t)1 << 31)
+#define DEFAULT_ROWS  40 /* of a table for reading */
+#define FINDINGS_MOST 10 /* that are told */
+#define RUNS_MOST     20 /* that a name could mean, listed */
+#define TEXT_MIN      16 /* a text column is cut to no less than this */
 
-enum { EXIT_USAGE = 2 };
+/* 3 is of tfprof capture. */
+enum { EXIT_USAGE = 2, EXIT_DAMAGED = 4 };
 
 #define EXPORT "trace_export"
 
@@ -56,7 +60,8 @@ static const char usage[] =
 	"  capture        a new run from running programs: 'tfprof capture --help'\n"
 	"  monitor        what a running program says of itself (TPUs only)\n"
 	"\n"
-	"  -r, --run RUN        the run, by its name in 'tfprof ls' (the newest)\n"
+	"  -r, --run RUN        the run, by its name in 'tfprof ls' or a part of it that\n"
+	"                       no other has (the newest)\n"
 	"  -H, --host HOST      one host (all together)\n"
 	"  -f, --format FORMAT  table, to read; json, the server's bytes; csv (table)\n"
 	"  -n, --limit N        rows, 0 for all (40 of a table, otherwise the tool's own\n"
@@ -143,6 +148,8 @@ struct work {
 	const struct tfp_logdir_snapshot *snapshot;
 	struct tfp_answer answer;
 	struct tfp_buf out;
+	size_t findings; /* of reading, that were met */
+	bool damaged;    /* what is printed lacks something */
 };
 
 static int bad_usage(const char *format, const char *text)
@@ -375,6 +382,60 @@ static enum tfp_status run_ls(struct work *w, struct tfp_error *err)
 	return status == TFP_OK ? print_answer(w, 1, err) : status;
 }
 
+/* How well a name given stands for a run's: 0 not at all, 1 it is in it in any letters, 2 in
+ * these, 3 it is one or several of its folders, 4 it is its name. */
+static int likeness(const char *name, const char *given)
+{
+	int best = strcasestr(name, given) ? 1 : 0;
+	size_t size = strlen(given);
+	if (strcmp(name, given) == 0)
+		return 4;
+	for (const char *at = name; (at = strstr(at, given)); at++) {
+		bool begins = at == name || at[-1] == '/', ends = !at[size] || at[size] == '/';
+		best = begins && ends ? 3 : best < 2 ? 2 : best;
+	}
+	return best;
+}
+
+/* The one run that the name can mean, or those that it could as an error. */
+static enum tfp_status find_run(struct work *w, const char *given, const struct tfp_run **run,
+				struct tfp_error *err)
+{
+	const struct tfp_logdir_snapshot *s = w->snapshot;
+	size_t count = 0;
+	int best = 1;
+	for (size_t i = 0; given[0] && i < s->run_count; i++) {
+		int like = likeness(s->runs[i].name, given);
+		if (like < best)
+			continue;
+		count = like > best ? 1 : count + 1;
+		best = like;
+		*run = &s->runs[i];
+	}
+	if (count == 0) {
+		tfp_fail(err, TFP_NOT_FOUND, "there is no run \"%s\"", given);
+		tfp_error_set_hint(err, "'tfprof ls %s' lists the runs", w->options->path);
+		return TFP_NOT_FOUND;
+	}
+	if (count == 1) {
+		if (best < 4)
+			fprintf(stderr, "the run is %s\n", (*run)->name);
+		return TFP_OK;
+	}
+	fprintf(stderr, "\"%s\" could be any of %zu runs:\n", given, count);
+	for (size_t i = 0, told = 0; i < s->run_count && told < RUNS_MOST; i++) {
+		if (likeness(s->runs[i].name, given) < best)
+			continue;
+		fprintf(stderr, "  %s\n", s->runs[i].name);
+		told++;
+	}
+	if (count > RUNS_MOST)
+		fprintf(stderr, "  and %zu more\n", count - RUNS_MOST);
+	tfp_fail(err, TFP_NOT_FOUND, "\"%s\" is not the name of one run", given);
+	tfp_error_set_hint(err, "say more of its name");
+	return TFP_NOT_FOUND;
+}
+
 static enum tfp_status choose_run(struct work *w, const struct tfp_run **run, struct tfp_error *err)
 {
 	const struct tfp_logdir_snapshot *s = w->snapshot;
@@ -384,14 +445,8 @@ static enum tfp_status choose_run(struct work *w, const struct tfp_run **run, st
 			fprintf(stderr, "%s\n", s->notes[i]);
 		return err->status;
 	}
-	if (name) {
-		*run = tfp_logdir_find_run(s, name);
-		if (*run)
-			return TFP_OK;
-		tfp_fail(err, TFP_NOT_FOUND, "there is no run \"%s\"", name);
-		tfp_error_set_hint(err, "'tfprof ls %s' lists the runs", w->options->path);
-		return TFP_NOT_FOUND;
-	}
+	if (name)
+		return find_run(w, name, run, err);
 	enum tfp_status status = tfp_newest_run(w->info, s, run, err);
 	if (status != TFP_OK)
 		return status;
@@ -411,12 +466,60 @@ static enum tfp_status open_session(struct work *w, struct tfp_session *session,
 	return status;
 }
 
+static void put_clean(struct tfp_str text)
+{
+	for (size_t i = 0; i < text.size; i++)
+		fputc((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f ? ' '
+										 : text.data[i],
+		      stderr);
+}
+
+static void note_finding(void *context, struct tfp_finding f)
+{
+	struct work *w = context;
+	w->damaged |= f.damage;
+}
+
+static void tell_finding(void *context, struct tfp_finding f)
+{
+	struct work *w = context;
+	note_finding(w, f);
+	if (f.severity == TFP_INFO || w->findings++ >= FINDINGS_MOST)
+		return;
+	fprintf(stderr, "%s: ", tfp_severity_word(f.severity));
+	/* Profilers put it in front of some of their messages. */
+	if (!tfp_str_starts(f.message, f.host))
+		fprintf(stderr, "%s: ", f.host);
+	put_clean(f.message);
+	if (f.offset != TFP_NO_OFFSET)
+		fprintf(stderr, " (byte %" PRIu64 ")", f.offset);
+	if (f.hint.size)
+		fputs("; ", stderr);
+	put_clean(f.hint);
+	fputc('\n', stderr);
+}
+
+/* What a reader of the output has to know, on standard error: a table of half a capture looks
+ * like one of a whole one. */
+static enum tfp_status tell_findings(struct work *w, const struct tfp_session *session,
+				     struct tfp_error *err)
+{
+	enum tfp_status status = tfp_session_findings(session, tell_finding, w, err);
+	if (w->findings > FINDINGS_MOST)
+		fprintf(stderr, "and %zu more: 'tfprof info' lists them\n",
+			w->findings - FINDINGS_MOST);
+	return status;
+}
+
 static enum tfp_status run_info(struct work *w, struct tfp_error *err)
 {
 	struct tfp_session session;
 	enum tfp_status status = open_session(w, &session, err);
 	if (status == TFP_OK)
 		status = tfp_capture_info_answer(&session, &w->answer, err);
+	/* The second table tells them. */
+	if (status == TFP_OK)
+		status = tfp_session_findings(&session, note_finding, w, err);
 	return status == TFP_OK ? print_answer(w, 2, err) : status;
 }
 
@@ -433,6 +536,8 @@ static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, str
 	enum tfp_status status = open_session(w, &session, err);
 	if (status == TFP_OK)
 		status = tfp_tool_render(tool, &session, &query, &w->answer, err);
+	if (status == TFP_OK)
+		status = tell_findings(w, &session, err);
 	/* Further tables show the same in another way. */
 	return status == TFP_OK ? print_answer(w, 1, err) : status;
 }
@@ -488,6 +593,8 @@ static enum tfp_status run_export(struct work *w, struct tfp_error *err)
 	enum tfp_status status = open_session(w, &session, err);
 	if (status == TFP_OK)
 		status = tfp_trace_export_init(&export, &session, &query, err);
+	if (status == TFP_OK)
+		status = tell_findings(w, &session, err);
 	if (status == TFP_OK && o->output) {
 		file = fopen(o->output, "wbe");
 		if (!file) {
@@ -595,6 +702,8 @@ int main(int argc, char **argv)
 	code = run(&w, tool, &err) == TFP_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (code != EXIT_SUCCESS)
 		fprintf(stderr, "tfprof: %s\n", tfp_error_text(&err, text, sizeof(text)));
+	else if (w.damaged)
+		code = EXIT_DAMAGED;
 	tfp_buf_release(&w.out);
 	tfp_answer_release(&w.answer);
 	tfp_logdir_snapshot_unref(w.snapshot);

@@ -596,14 +596,6 @@ static enum tfp_status opened_init(struct opened *o, const struct tfp_session *s
 	return TFP_OK;
 }
 
-/* What reading brought up, each in its turn. */
-struct finding {
-	enum tfp_severity severity;
-	const char *host;
-	struct tfp_str message, hint;
-	uint64_t offset;
-};
-
 static struct tfp_str str(const char *t)
 {
 	return (struct tfp_str){t, strlen(t)};
@@ -633,7 +625,7 @@ static struct tfp_str known_hint(struct tfp_str message)
 }
 
 struct finding_list {
-	void (*see)(void *context, struct finding finding);
+	void (*see)(void *context, struct tfp_finding finding);
 	void *context;
 };
 
@@ -641,16 +633,17 @@ struct finding_list {
 static void see_failure(const struct finding_list *list, const char *host,
 			const struct tfp_error *error)
 {
-	list->see(list->context, (struct finding){TFP_ERROR, host, str(error->message),
-						  str(error->hint), error->offset});
+	list->see(list->context, (struct tfp_finding){TFP_ERROR, host, str(error->message),
+						      str(error->hint), error->offset, true});
 }
 
 static void see_texts(const struct finding_list *list, const char *host, enum tfp_severity severity,
 		      const struct tfp_str *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		list->see(list->context, (struct finding){severity, host, texts[i],
-							  known_hint(texts[i]), TFP_NO_OFFSET});
+		list->see(list->context,
+			  (struct tfp_finding){severity, host, texts[i], known_hint(texts[i]),
+					       TFP_NO_OFFSET, false});
 }
 
 /* Of one whose summary has its brief. */
@@ -660,8 +653,9 @@ static void see_findings(const struct finding_list *list, const char *host,
 	const struct tfp_capture_brief *brief = summary->brief;
 	for (size_t i = 0; i < brief->diagnostic_count; i++) {
 		const struct tfp_diagnostic *d = &brief->diagnostics[i];
-		list->see(list->context, (struct finding){d->severity, host, str(d->message),
-							  str(d->hint), d->offset});
+		list->see(list->context,
+			  (struct tfp_finding){d->severity, host, str(d->message), str(d->hint),
+					       d->offset, d->severity != TFP_INFO});
 	}
 	if (brief->broken_modules) {
 		char text[96];
@@ -669,31 +663,56 @@ static void see_findings(const struct finding_list *list, const char *host,
 			 "%" PRIu64 " HLO modules of the capture could not be read",
 			 brief->broken_modules);
 		list->see(list->context,
-			  (struct finding){TFP_WARNING, host, str(text),
-					   str("their ops are shown under the names that the "
-					       "events have"),
-					   TFP_NO_OFFSET});
+			  (struct tfp_finding){TFP_WARNING, host, str(text),
+					       str("their ops are shown under the names that the "
+						   "events have"),
+					       TFP_NO_OFFSET, true});
 	}
 	see_texts(list, host, TFP_ERROR, summary->errors, summary->error_count);
 	see_texts(list, host, TFP_WARNING, summary->warnings, summary->warning_count);
 }
 
-static const char *severity_word(enum tfp_severity severity)
-{
-	return severity == TFP_ERROR ? "error" : severity == TFP_WARNING ? "warning" : "info";
-}
-
-static void add_finding_object(void *context, struct finding f)
+static void add_finding_object(void *context, struct tfp_finding f)
 {
 	json_t *entries = context;
 	if (json_array_size(entries) >= MAX_ENTRIES)
 		return;
 	json_array_append_new(
 		entries,
-		json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", severity_word(f.severity),
+		json_pack("{s:s, s:o, s:o, s:o, s:o}", "severity", tfp_severity_word(f.severity),
 			  "host", text(f.host), "message", text_n(f.message.data, f.message.size),
 			  "hint", f.hint.size ? text_n(f.hint.data, f.hint.size) : json_null(),
 			  "offset", f.offset == TFP_NO_OFFSET ? json_null() : number(f.offset)));
+}
+
+struct told {
+	const struct tfp_session *session;
+	struct finding_list list;
+};
+
+static enum tfp_status tell_findings(void *context, size_t place,
+				     const struct tfp_host_summary *summary, struct tfp_error *err)
+{
+	const struct told *told = context;
+	const char *host = told->session->hosts[place].host;
+	if (summary)
+		see_findings(&told->list, host, summary);
+	else
+		see_failure(&told->list, host, err);
+	return TFP_OK;
+}
+
+enum tfp_status tfp_session_findings(const struct tfp_session *session,
+				     void (*see)(void *context, struct tfp_finding finding),
+				     void *context, struct tfp_error *err)
+{
+	struct told told = {session, {see, context}};
+	return tfp_session_summaries(session, TFP_SUMMARY_BRIEF, tell_findings, &told, err);
+}
+
+const char *tfp_severity_word(enum tfp_severity severity)
+{
+	return severity == TFP_ERROR ? "error" : severity == TFP_WARNING ? "warning" : "info";
 }
 
 struct diagnostics {
@@ -808,10 +827,10 @@ static uint64_t count_stats(const struct tfp_plane *plane)
 	return n;
 }
 
-static void add_finding_row(void *context, struct finding f)
+static void add_finding_row(void *context, struct tfp_finding f)
 {
 	struct tfp_table *t = context;
-	add_text(t, severity_word(f.severity));
+	add_text(t, tfp_severity_word(f.severity));
 	add_text(t, f.host);
 	if (f.offset == TFP_NO_OFFSET)
 		tfp_table_add_absent(t);

@@ -56,6 +56,22 @@ enum tfp_status tfp_hosts_json(const struct tfp_run *run, const struct tfp_tool 
 enum tfp_status tfp_diagnostics_json(const struct tfp_session *session, struct tfp_buf *json,
 				     struct tfp_error *err) TFP_CHECK;
 
+/* Something that reading a capture brought up, or that its profiler wrote into it. */
+struct tfp_finding {
+	enum tfp_severity severity;
+	const char *host;
+	struct tfp_str message, hint; /* hint may be empty */
+	uint64_t offset;              /* TFP_NO_OFFSET where it stands for no byte */
+	bool damage;                  /* answers lack something because of it */
+};
+/* Calls see for each of the session's captures, in the order of hosts; what it is given lives
+ * during the call. Uses summaries that are kept, else opens the captures. */
+enum tfp_status tfp_session_findings(const struct tfp_session *session,
+				     void (*see)(void *context, struct tfp_finding finding),
+				     void *context, struct tfp_error *err) TFP_CHECK;
+/* "error", "warning" or "info". */
+const char *tfp_severity_word(enum tfp_severity severity);
+
 /* By a quick look at the run's files; a file that cannot be read counts as holding
  * nothing. */
 enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *run,

@@ -1,6 +1,7 @@
 """The command line: the same answers as the server's, readable ones, and errors."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -106,6 +107,55 @@ class Reading(Case):
         done = run_cli("info", self.path("bad.xplane.pb"), text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("bad.xplane.pb: ", done.stderr)
+
+    def test_damaged_captures(self):
+        """There is an answer, and it says what is missing: status 4."""
+        with open(captures()[0], "rb") as f:
+            data = f.read()
+        whole = self.path("w.xplane.pb")
+        write(whole, data)
+        packed = gzip.compress(data)
+        write(self.path("cut.xplane.pb.gz"), packed[: len(packed) // 3])
+        write(self.path("cut.xplane.pb"), data[: len(data) * 2 // 3])
+        write(self.path("two/good.xplane.pb"), data)
+        write(self.path("two/bad.xplane.pb"), b"nonsense")
+        output = self.path("t.json")
+        for name, word in (("cut.xplane.pb.gz", b"compressed data ends early"),
+                           ("cut.xplane.pb", b"ends in the middle"), ("two", b"bad: ")):
+            for args in (("kernel_stats",), ("overview_page",), ("kernel_stats", "-fcsv"),
+                         ("framework_op_stats", "-fjson"), ("pod_viewer",), ("info",),
+                         ("trace_export", "-o", output)):
+                if name == "two" and args[0] == "trace_export":
+                    continue
+                with self.subTest(name=name, args=args):
+                    done = run_cli(args[0], self.path(name), *args[1:])
+                    self.assertEqual(done.returncode, 4, done.stderr)
+                    if args[0] != "info":
+                        self.assertIn(word, done.stderr)
+                    good = run_cli(args[0], whole, *args[1:])
+                    self.assertEqual((good.returncode, good.stderr), (0, b""))
+        # The same from what was kept of an earlier visit.
+        for _ in range(2):
+            done = run_cli("kernel_stats", self.path("cut.xplane.pb.gz"))
+            self.assertEqual(done.returncode, 4)
+
+    def test_a_part_of_a_run_s_name(self):
+        for name in ("keras/A/2023", "keras/B/2023", "jax-big", "jax-bigger"):
+            self.put_run("logs/%s/plugins/profile/x" % name)
+        for part, found in (("keras/A", "keras/A/2023/x"), ("A", "keras/A/2023/x"),
+                            ("jax-big", "jax-big/x"), ("bigger", "jax-bigger/x"),
+                            ("BIGGER", "jax-bigger/x"), ("b/2023", "keras/B/2023/x")):
+            with self.subTest(part=part):
+                done = run_cli("info", self.path("logs"), "-r", part, text=True)
+                self.assertEqual(done.returncode, 0)
+                self.assertIn("run is " + found, done.stderr)
+        for part in ("keras", "2023", "x", "jax"):
+            done = run_cli("info", self.path("logs"), "-r", part, text=True)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertEqual(("keras/A/2023/x" in done.stderr, "jax-bigger/x" in done.stderr),
+                             (part != "jax", part in ("x", "jax")))
+        done = run_cli("info", self.path("logs"), "-r", "keras/A/2023/x", text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_the_newest_run(self):
         done = run_cli("kernel_stats", self.folder, "-f", "json")
