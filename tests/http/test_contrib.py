@@ -1,8 +1,9 @@
-"""The Slurm job of contrib/, with a server that only pretends."""
+"""The Slurm job of contrib/, with a server that only pretends, and scripts/bundle.sh."""
 
 import os
 import stat
 import subprocess
+import tarfile
 
 import support
 
@@ -70,3 +71,42 @@ class SlurmJob(support.Case):
         self.assertEqual(process.wait(support.PATIENCE), 1)
         self.assertIn("did not start", self.text())
         self.assertEqual(os.listdir(self.path("tmp")), [])
+
+
+class Bundle(support.Case):
+    """scripts/bundle.sh, for nodes without libraries."""
+
+    SCRIPT = os.path.join(support.SOURCE, "scripts", "bundle.sh")
+
+    def bundle(self, *args):
+        return subprocess.run(["bash", self.SCRIPT, *args], capture_output=True, text=True,
+                              timeout=support.PATIENCE)
+
+    def test_runs_from_any_folder(self):
+        build = os.path.dirname(os.path.dirname(support.SERVER))
+        done = self.bundle(self.path("b.tar.gz"), build)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("unpack it anywhere", done.stderr)
+        with tarfile.open(self.path("b.tar.gz")) as archive:
+            archive.extractall(self.path("there"))
+        for program in ("tfprof-server", "tfprof", "tfprof-synth"):
+            with self.subTest(program=program):
+                path = self.path("there/tfprof/" + program)
+                version = subprocess.run([path, "--version"], capture_output=True, text=True,
+                                         env={"PATH": os.environ["PATH"]}, check=True,
+                                         timeout=support.PATIENCE)
+                self.assertTrue(version.stdout.startswith(program + " "))
+        # The server's libraries are those beside it.
+        libraries = os.listdir(self.path("there/tfprof/lib"))
+        self.assertTrue(any(name.startswith("libcurl") for name in libraries))
+        self.assertFalse(any(name.startswith("libc.") for name in libraries))
+
+    def test_says_why_not(self):
+        for args, code, word in (((), 2, "usage"), (("a", "b", "c"), 2, "usage"),
+                                 ((self.path("x"), self.path("none")), 1, "is not there")):
+            done = self.bundle(*args)
+            self.assertEqual((done.returncode, word in done.stderr), (code, True), done.stderr)
+        done = self.bundle(self.path("none/b.tar.gz"),
+                           os.path.dirname(os.path.dirname(support.SERVER)))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("bundle.sh: line", done.stderr)
