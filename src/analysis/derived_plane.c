@@ -354,16 +354,18 @@ struct numbers {
 	size_t size;       /* of the event's message */
 };
 
+/* Within what reading it back takes. */
+static uint64_t clamped(__int128 ps)
+{
+	const int64_t most = TFP_TIME_MAX_PS;
+	return (uint64_t)(ps > most ? most : ps < -most ? -most : (int64_t)ps);
+}
+
 static struct numbers numbers_of(const struct tfp_derived_event *e, int64_t origin_ps)
 {
 	struct numbers n = {.name = (uint64_t)e->name + 1, .group = (uint64_t)(int64_t)e->group};
-	int64_t offset, length;
-	if (__builtin_sub_overflow(e->span.begin_ps, origin_ps, &offset))
-		offset = INT64_MAX;
-	if (__builtin_sub_overflow(e->span.end_ps, e->span.begin_ps, &length))
-		length = INT64_MAX;
-	n.offset = (uint64_t)offset;
-	n.length = (uint64_t)length;
+	n.offset = clamped((__int128)e->span.begin_ps - origin_ps);
+	n.length = clamped((__int128)e->span.end_ps - e->span.begin_ps);
 	if (e->group != TFP_NO_GROUP)
 		n.group_size = 3 + varint_size(n.group);
 	n.size = 3 + varint_size(n.name) + varint_size(n.offset) + varint_size(n.length) +

@@ -16,7 +16,7 @@ struct tfp_time_span {
  * differences to fit. */
 static inline struct tfp_time_span tfp_event_span(const struct tfp_line *line, size_t i)
 {
-	const int64_t most = INT64_MAX / 4;
+	const int64_t most = TFP_TIME_MAX_PS;
 	int64_t start = tfp_event_start_ps(line, i), duration = tfp_event_duration_ps(line, i);
 	struct tfp_time_span span;
 	span.begin_ps = start > most ? most : start < -most ? -most : start;

@@ -282,15 +282,20 @@ static bool sort_tracks(struct track_list *list, size_t first)
 
 static void see_event(struct tfp_track *t, size_t i)
 {
-	int64_t start = tfp_event_start_ps(t->line, i), end;
-	if (__builtin_add_overflow(start, tfp_event_duration_ps(t->line, i), &end))
-		end = INT64_MAX;
+	int64_t start = tfp_event_offset_ps(t->line, i);
+	int64_t end = start + tfp_event_duration_ps(t->line, i);
 	if (t->event_count++ == 0) {
-		t->begin_ps = start;
-		t->end_ps = end;
+		t->begin_offset_ps = start;
+		t->end_offset_ps = end;
 	}
-	if (t->end_ps < end)
-		t->end_ps = end;
+	if (t->end_offset_ps < end)
+		t->end_offset_ps = end;
+}
+
+static int64_t on_capture(const struct tfp_line *line, int64_t offset_ps)
+{
+	__int128 ps = (__int128)line->timestamp_ns * 1000 + offset_ps;
+	return ps > INT64_MAX ? INT64_MAX : ps < INT64_MIN ? INT64_MIN : (int64_t)ps;
 }
 
 struct measuring {
@@ -353,9 +358,11 @@ static void measure(void *context, size_t i)
 static void sum_up(struct tfp_tracks *tracks)
 {
 	for (size_t i = 0; i < tracks->track_count; i++) {
-		const struct tfp_track *t = &tracks->tracks[i];
+		struct tfp_track *t = &tracks->tracks[i];
 		if (t->event_count == 0)
 			continue;
+		t->begin_ps = on_capture(t->line, t->begin_offset_ps);
+		t->end_ps = on_capture(t->line, t->end_offset_ps);
 		if (tracks->event_count == 0) {
 			tracks->begin_ps = t->begin_ps;
 			tracks->end_ps = t->end_ps;

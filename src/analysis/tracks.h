@@ -31,9 +31,10 @@ struct tfp_track {
 	const struct tfp_line *line;
 	uint32_t plane_index, line_index;
 	uint32_t counter_meta; /* COUNTER: only the line's events of this metadata */
-	/* Of its events that are shown; 0, 0 where there is none. */
+	/* Of its events that are shown; 0 where there is none. */
 	uint64_t event_count;
-	int64_t begin_ps, end_ps;
+	int64_t begin_offset_ps, end_offset_ps; /* by the line's clock, as tfp_event_offset_ps */
+	int64_t begin_ps, end_ps;               /* by the capture's; saturated */
 };
 
 enum tfp_process_kind { TFP_PROCESS_DEVICE, TFP_PROCESS_HOST, TFP_PROCESS_OTHER };

@@ -235,6 +235,10 @@ static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 /* First plane of that name (exact), or NULL. */
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
 
+/* Offsets are from -TFP_TIME_MAX_PS to it, durations from 0, so that sums of three fit in 64 bits.
+ * What a file says beyond is brought there, and a diagnostic says so. */
+#define TFP_TIME_MAX_PS (INT64_MAX / 4)
+
 /* The general cases of the two below. */
 int64_t tfp_event_long_offset_ps(const struct tfp_line *line, size_t i);
 int64_t tfp_event_long_duration_ps(const struct tfp_line *line, size_t i);

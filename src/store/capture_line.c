@@ -4,10 +4,6 @@
 
 #include <stdlib.h>
 
-/* Start and duration are kept within these bounds, so that an end, or a
- * difference of two times, never overflows. */
-#define MAX_PS (INT64_MAX / 4)
-
 /* Shorter lines are one thread's work from begin to end: their bytes stay in its cache. */
 #define LARGE_LINE_BYTES ((size_t)8 << 20)
 
@@ -158,9 +154,9 @@ static inline bool read_event(const uint8_t *data, size_t size, struct event *e,
 
 static int64_t clamp(int64_t ps, int64_t low, uint64_t *clamped)
 {
-	if (ps < low || ps > MAX_PS) {
+	if (ps < low || ps > TFP_TIME_MAX_PS) {
 		++*clamped;
-		return ps < low ? low : MAX_PS;
+		return ps < low ? low : TFP_TIME_MAX_PS;
 	}
 	return ps;
 }
@@ -177,7 +173,7 @@ static inline void put_event(struct reading *r, struct piece *p, const struct ev
 {
 	struct tfp_columns *col = &r->state->columns;
 	size_t i = p->first + p->read;
-	int64_t start_ps = clamp(e->offset_ps, -MAX_PS, &p->clamped);
+	int64_t start_ps = clamp(e->offset_ps, -TFP_TIME_MAX_PS, &p->clamped);
 	int64_t duration_ps = clamp(e->duration_ps, 0, &p->clamped);
 	uint32_t meta = tfp_id_map_find(&r->plane->event_meta_ids, e->metadata_id);
 	p->unknown += meta == TFP_META_UNKNOWN;

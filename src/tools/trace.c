@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TIME_MAX (INT64_C(1) << 62)
+
 /* ---- opening ---- */
 
 static enum tfp_status index_lines(struct tfp_trace_host *host, struct tfp_pool *pool,
@@ -92,11 +94,10 @@ static enum tfp_status align(struct tfp_trace *trace, struct tfp_error *err)
 		trace->alignment = "Not every file says when its profile began: all hosts begin "
 				   "at the left edge of their own clocks, which need not be the "
 				   "same moment.";
-	trace->duration_ps = tfp_clamp_ps(all.end_ps - all.begin_ps, 0, INT64_C(1) << 62);
+	trace->duration_ps = tfp_clamp_ps(all.end_ps - all.begin_ps, 0, TIME_MAX);
 	for (uint32_t h = 0; h < trace->host_count; h++) {
 		trace->hosts[h].offset_ps = clocks[h].offset_ps;
-		trace->hosts[h].shift_ps = tfp_clamp_ps(clocks[h].offset_ps - all.begin_ps,
-							-TFP_TRACE_SHIFT_MAX, TFP_TRACE_SHIFT_MAX);
+		trace->hosts[h].shift_ps = clocks[h].offset_ps - all.begin_ps;
 	}
 	if (all.aligned && all.any)
 		trace->begin_ns =
@@ -146,17 +147,22 @@ void tfp_trace_release(struct tfp_trace *trace)
 
 /* ---- tracks and events ---- */
 
+int64_t tfp_trace_moment_ps(const struct tfp_trace_host *host, int64_t ps)
+{
+	return tfp_clamp_ps(host->shift_ps + ps, 0, TIME_MAX);
+}
+
 struct tfp_trace_track tfp_trace_track(const struct tfp_trace_host *host, uint32_t index)
 {
 	const struct tfp_track *track = &host->tracks->tracks[index];
-	__int128 origin = (__int128)track->line->timestamp_ns * 1000;
 	return (struct tfp_trace_track){
 		.host = host,
 		.index = index,
 		.track = track,
 		.timeline = &host->timeline->tracks[index],
-		.shift_ps = tfp_clamp_ps(origin + host->shift_ps, -TFP_TRACE_SHIFT_MAX,
-					 TFP_TRACE_SHIFT_MAX),
+		.shift_ps = tfp_clamp_ps((__int128)tfp_trace_moment_ps(host, track->begin_ps) -
+						 track->begin_offset_ps,
+					 -TFP_TRACE_SHIFT_MAX, TFP_TRACE_SHIFT_MAX),
 		.reads_step_names =
 			track->kind == TFP_TRACK_DERIVED && tfp_str_starts(track->name, "Steps"),
 	};
@@ -288,8 +294,8 @@ enum tfp_status tfp_trace_range(const struct tfp_trace *trace, const struct tfp_
 		return status;
 	if (to < from)
 		return tfp_fail(err, TFP_BAD_QUERY, "to_ps is before from_ps");
-	*from_ps = tfp_clamp_ps(from, 0, INT64_C(1) << 62);
-	*to_ps = tfp_clamp_ps(to, 0, INT64_C(1) << 62);
+	*from_ps = tfp_clamp_ps(from, 0, TIME_MAX);
+	*to_ps = tfp_clamp_ps(to, 0, TIME_MAX);
 	return TFP_OK;
 }
 

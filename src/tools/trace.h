@@ -34,7 +34,7 @@ struct tfp_trace_host {
 	const struct tfp_event_categories *categories;
 	const struct tfp_groups *groups; /* NULL of a trace of the file's lines alone */
 	int64_t offset_ps;               /* of its clock against the earliest host's */
-	int64_t shift_ps;                /* what makes its clock's times the trace's */
+	__int128 shift_ps;               /* what makes its clock's times the trace's */
 };
 
 struct tfp_trace {
@@ -69,11 +69,17 @@ struct tfp_trace_track {
 	uint32_t index;
 	const struct tfp_track *track;
 	const struct tfp_timeline_track *timeline;
-	int64_t shift_ps; /* what makes its line's times the trace's; between -2^61 and 2^61 */
+	/* What makes its line's times the trace's; between -2^61 and 2^61. The lines of a
+	 * damaged file can be further apart than that: then they are brought nearer, so that no
+	 * event that is shown is before 0. */
+	int64_t shift_ps;
 	bool reads_step_names;
 };
 
 struct tfp_trace_track tfp_trace_track(const struct tfp_trace_host *host, uint32_t index);
+
+/* A moment of the host's clock by the trace's; from 0 to 2^62, and there where it is beyond. */
+int64_t tfp_trace_moment_ps(const struct tfp_trace_host *host, int64_t ps);
 
 /* Parameter tracks=h.t,h.t,... as a list (tfp_free); all tracks without it. TFP_BAD_QUERY,
  * TFP_NOT_FOUND; TFP_TOO_LARGE for more than most tracks. */

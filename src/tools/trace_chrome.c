@@ -415,6 +415,12 @@ static void put_complete(struct writer *w, const struct tfp_track *track, uint32
 	w->event_count++;
 }
 
+/* Saturates; offsets are not negative. */
+static int64_t on_common_clock(const struct writer *w, int64_t ps)
+{
+	return __builtin_add_overflow(ps, w->offset_ps, &ps) ? INT64_MAX : ps;
+}
+
 /* Events that are flagged as asynchronous and have an id lie on no row. A flow that the
  * peers would not have made of a grouped file does not count. */
 static bool is_async(const struct writer *w, const struct tfp_trace_event *event)
@@ -427,8 +433,7 @@ static void put_event(struct writer *w, uint32_t t, size_t i, struct tfp_trace_e
 {
 	const struct tfp_track *track = &w->host.tracks->tracks[t];
 	int64_t end_ps;
-	if (__builtin_add_overflow(event->start_ps, w->offset_ps, &event->start_ps))
-		event->start_ps = INT64_MAX;
+	event->start_ps = on_common_clock(w, event->start_ps);
 	if (!is_async(w, event)) {
 		put_complete(w, track, t, i, event);
 		return;
@@ -454,10 +459,8 @@ static bool is_hidden_step(const struct writer *w, const struct tfp_track *track
 
 static bool in_window(const struct writer *w, const struct tfp_line *line, size_t i)
 {
-	int64_t start_ps;
-	if (__builtin_add_overflow(tfp_event_start_ps(line, i), w->offset_ps, &start_ps))
-		start_ps = INT64_MAX;
-	return tfp_trace_selects_time(w->selection, start_ps, tfp_event_duration_ps(line, i));
+	return tfp_trace_selects_time(w->selection, on_common_clock(w, tfp_event_start_ps(line, i)),
+				      tfp_event_duration_ps(line, i));
 }
 
 static bool has_prefix(const struct writer *w, struct tfp_str name)
@@ -568,7 +571,7 @@ static void put_counter(struct writer *w, uint32_t t, const uint32_t *events, si
 			continue;
 		shown = true;
 		last_ps = event.start_ps;
-		event.start_ps += w->offset_ps;
+		event.start_ps = on_common_clock(w, event.start_ps);
 		w->event_count++;
 		w->counter_count++;
 		if (w->options->dialect == TFP_CHROME_STREAMING)

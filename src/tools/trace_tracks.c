@@ -136,7 +136,8 @@ static void put_track(const struct tfp_trace_host *host, uint32_t index, struct 
 		tfp_buf_printf(out, ",\"overflow\":%" PRIu32, t.timeline->lane_count - 1);
 	if (track->event_count)
 		tfp_buf_printf(out, ",\"begin_ps\":%" PRId64 ",\"end_ps\":%" PRId64,
-			       track->begin_ps + host->shift_ps, track->end_ps + host->shift_ps);
+			       track->begin_offset_ps + t.shift_ps,
+			       track->end_offset_ps + t.shift_ps);
 	if (track->kind == TFP_TRACK_COUNTER && t.timeline->lane_count) {
 		double low, high;
 		tfp_counter_range(t.timeline, 0, t.timeline->lanes[0].count, &low, &high);
@@ -200,10 +201,8 @@ static void put_step(const struct tfp_trace_host *host, const struct tfp_steps *
 		begin = c == 0 || core->begin_ps < begin ? core->begin_ps : begin;
 		end = c == 0 || core_end > end ? core_end : end;
 	}
-	int64_t start, duration;
-	if (__builtin_add_overflow(begin, host->shift_ps, &start) ||
-	    __builtin_sub_overflow(end, begin, &duration))
-		start = duration = 0;
+	int64_t start = tfp_trace_moment_ps(host, begin);
+	int64_t duration = tfp_trace_moment_ps(host, end) - start;
 	tfp_buf_printf(out, "{\"number\":%" PRIu32 ",\"name\":", step->number);
 	tfp_json_text(out, step->name.data, step->name.size);
 	tfp_buf_printf(out, ",\"start_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 "}", start,

@@ -94,6 +94,34 @@ static void put_steps(void)
 	builder_free(b);
 }
 
+/* Lines whose moments are further apart than 64 bits of picoseconds reach, with something
+ * on each that is put in relation to others. */
+static void put_far_lines(void)
+{
+	static const int64_t at_ns[] = {128, -INT64_MAX, INT64_MAX, INT64_MAX / 1000,
+					INT64_MIN / 1000};
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_plane *gpu = builder_plane(b, 1, "/device:GPU:0");
+	size_t size;
+	for (int64_t i = 0; i < 5; i++) {
+		struct builder_line *line = builder_line(host, i + 1, "main", at_ns[i]);
+		builder_stat_int(builder_event(line, "train", 0, 900), "step_num", i);
+		builder_stat_int(builder_event(line, "cuLaunchKernel", 100, 50), "correlation_id",
+				 i);
+		builder_stat_int(builder_event(line, "MemoryAllocation", 200, 0), "addr", i);
+		line = builder_line(gpu, i + 1, "Stream #1(Compute)", at_ns[4 - i]);
+		builder_stat_int(builder_event(line, "gemm", 300, 400), "correlation_id", i);
+		line = builder_line(gpu, i + 20, "_counters_", at_ns[i]);
+		builder_stat_int(builder_event(line, "power", 0, 0), "watts", i);
+	}
+	uint8_t *bytes = builder_bytes(b, &size);
+	put("fuzz_capture", "far_lines", "", 0, bytes, size);
+	put("fuzz_tools", "far_lines", "", 0, bytes, size);
+	free(bytes);
+	builder_free(b);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {"gpu", "tpu", "host"};
@@ -125,6 +153,7 @@ int main(int argc, char **argv)
 	sample_hlo(&proto, "jit_f", instructions, 2);
 	put("fuzz_hlo", "module", "", 0, proto.data, proto.size);
 	tfp_buf_release(&proto);
+	put_far_lines();
 	put_steps();
 	put_result();
 	return 0;

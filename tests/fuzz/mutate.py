@@ -2,7 +2,9 @@
 
 A capture is a protobuf message. Its fields' boundaries in the first kilobytes are found
 by reading it as one, message within message as far as that makes sense; there it is
-truncated, and lengths are enlarged. Bits are flipped anywhere. The same seed gives the
+truncated, lengths are enlarged, and numbers become the largest and smallest there are,
+with the lengths around them put right: times at both ends of an int64 are within what a file
+may say. Bits are flipped anywhere. The same seed gives the
 same mutants.
 """
 
@@ -103,6 +105,31 @@ def enlargements(data):
             yield "length-%d-%s" % (length_at, name), length_at, value, encode(length)
 
 
+# As a varint holds them: those beyond 2^63 are negative. A timestamp is multiplied by 1000.
+EXTREMES = {"most": 2**63 - 1, "least": 2**63 + 1, "minus-one": 2**64 - 1,
+            "ps-most": (2**63 - 1) // 1000, "ps-least": 2**64 - 2**63 // 1000, "128": 128}
+
+
+def extremes(data):
+    """A number made another, and the messages around it as long as they are then."""
+    around = []  # (place of the length, begin and end of the message), outermost first
+    for begin, value, stop, length_at in fields(data, 0, len(data)):
+        while around and around[-1][2] <= begin:
+            around.pop()
+        if length_at is not None:
+            around.append((length_at, value, stop))
+        elif data[begin] & 7 == 0:
+            for name, number in EXTREMES.items():
+                new, end = encode(number), stop
+                grown, place = len(new) - (stop - value), value
+                for outer_at, outer_value, outer_stop in reversed(around):
+                    length = encode(outer_stop - outer_value + grown)
+                    new = length + data[outer_value:place] + new
+                    grown += len(length) - (outer_value - outer_at)
+                    place = outer_at
+                yield "number-%d-%s" % (begin, name), place, end, new
+
+
 def changed(data, change):
     name, begin, end, new = change
     return name, data[:begin] + new + data[end:]
@@ -127,12 +154,14 @@ def seeds(data, room):
     yield from flipped(head, 8, random.Random(1))
     for change in list(enlargements(head))[::5]:
         yield changed(head, change)
+    for change in list(extremes(head))[::7]:
+        yield changed(head, change)
 
 
 def mutants(data, seed):
     """Whole ones in an order that never ends, the most telling first."""
     yield "whole", data
-    systematic = list(truncations(data)) + list(enlargements(data))
+    systematic = list(truncations(data)) + list(enlargements(data)) + list(extremes(data))
     rng = random.Random(seed)
     rng.shuffle(systematic)
     flips = flipped(data, 1 << 30, rng)

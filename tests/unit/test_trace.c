@@ -578,6 +578,65 @@ static void test_categories(void **state)
 	bury(&l);
 }
 
+/* ---- damaged times ---- */
+
+static int64_t only_start(const struct lived *l, const char *id)
+{
+	json_t *e = ASK(l, tfp_trace_event_json, id);
+	int64_t start = json_integer_value(json_object_get(e, "start_ps"));
+	json_decref(e);
+	return start;
+}
+
+static void assert_inside(json_t *json, json_int_t duration_ps)
+{
+	json_int_t begin = json_integer_value(json_object_get(json, "begin_ps"));
+	json_int_t end = json_integer_value(json_object_get(json, "end_ps"));
+	assert_true(begin >= 0 && begin < end && end <= duration_ps);
+}
+
+/* Lines further apart than picoseconds in 64 bits reach: their order is kept, nothing is before
+ * the begin, and all answers have the same times. */
+static void test_lines_far_apart(void **state)
+{
+	static const int64_t at_ns[] = {128, -INT64_MAX, INT64_MAX, INT64_MIN, 0};
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	(void)state;
+	for (size_t i = 0; i < COUNT(at_ns); i++) {
+		struct builder_line *line = builder_line(host, (int64_t)i + 1, "thread", at_ns[i]);
+		builder_event(line, "e", 7, 10);
+		builder_event(line, "e", 50, 10);
+	}
+	struct lived l = live(b, NULL);
+	json_t *answer = ASK(&l, tfp_trace_tracks_json, "run=run");
+	json_t *tracks =
+		json_object_get(json_array_get(json_object_get(answer, "processes"), 0), "tracks");
+	json_int_t duration = json_integer_value(json_object_get(answer, "duration_ps"));
+	assert_int_equal(json_array_size(tracks), COUNT(at_ns));
+	for (size_t i = 0; i < COUNT(at_ns); i++) {
+		json_t *track = json_array_get(tracks, i);
+		char id[32];
+		assert_inside(track, duration);
+		snprintf(id, sizeof(id), "id=0.%zu.0", i);
+		assert_int_equal(only_start(&l, id),
+				 json_integer_value(json_object_get(track, "begin_ps")));
+		snprintf(id, sizeof(id), "id=0.%zu.1", i);
+		assert_int_equal(only_start(&l, id),
+				 json_integer_value(json_object_get(track, "end_ps")) - 10);
+	}
+	/* The earliest of all is where the trace begins. */
+	assert_int_equal(only_start(&l, "id=0.1.0"), 0);
+	assert_int_equal(only_start(&l, "id=0.3.0"), 0);
+	assert_true(only_start(&l, "id=0.0.0") > 0);
+	assert_true(only_start(&l, "id=0.2.0") >= only_start(&l, "id=0.0.0"));
+	json_decref(answer);
+	json_t *list = ASK(&l, tfp_trace_events_json, "run=run");
+	assert_part(list, "total", "10");
+	json_decref(list);
+	bury(&l);
+}
+
 /* ---- several hosts ---- */
 
 static struct builder *host_from(uint64_t start_ns, int64_t first_ps)
@@ -589,14 +648,6 @@ static struct builder *host_from(uint64_t start_ns, int64_t first_ps)
 		builder_stat_uint(builder_plane_stats(builder_plane(b, 1, "Task Environment")),
 				  "profile_start_time", start_ns);
 	return b;
-}
-
-static int64_t only_start(const struct lived *l, const char *id)
-{
-	json_t *e = ASK(l, tfp_trace_event_json, id);
-	int64_t start = json_integer_value(json_object_get(e, "start_ps"));
-	json_decref(e);
-	return start;
 }
 
 static void test_hosts_are_aligned(void **state)
@@ -745,6 +796,7 @@ int main(void)
 		cmocka_unit_test(test_search_that_nobody_wants),
 		cmocka_unit_test(test_aggregate),
 		cmocka_unit_test(test_categories),
+		cmocka_unit_test(test_lines_far_apart),
 		cmocka_unit_test(test_hosts_are_aligned),
 		cmocka_unit_test(test_hosts_that_do_not_say_when),
 		cmocka_unit_test(test_a_host_that_cannot_be_read),
