@@ -25,21 +25,36 @@ struct tfp_stat_summary tfp_summarize(const double *values, size_t count)
 	return s;
 }
 
-const struct tfp_core_step *tfp_shown_core(const struct tfp_steps *steps, size_t step)
+const struct tfp_core_step *tfp_host_core(const struct tfp_steps *steps, size_t step, uint32_t host)
 {
 	for (size_t c = 0; c < steps->steps[step].core_count; c++) {
 		const struct tfp_core_step *core = tfp_step_core(steps, step, c);
-		if (!core->is_tpu && tfp_step_core_id(core) == 1)
+		if (!core->is_tpu && core->host == host && core->core == 1)
 			return core;
 	}
 	return NULL;
 }
 
-void tfp_step_totals(const struct tfp_steps *steps, struct tfp_step_totals *totals)
+int64_t tfp_host_time_ps(const struct tfp_steps *steps, uint32_t host)
+{
+	int64_t sum = 0;
+	for (size_t s = 0; s < steps->count; s++) {
+		int64_t longest = 0;
+		for (size_t c = 0; c < steps->steps[s].core_count; c++) {
+			const struct tfp_core_step *core = tfp_step_core(steps, s, c);
+			if (core->host == host && core->duration_ps > longest)
+				longest = core->duration_ps;
+		}
+		sum = longest > INT64_MAX - sum ? INT64_MAX : sum + longest;
+	}
+	return sum;
+}
+
+void tfp_step_totals(const struct tfp_steps *steps, uint32_t host, struct tfp_step_totals *totals)
 {
 	*totals = (struct tfp_step_totals){0};
 	for (size_t s = 0; s < steps->count; s++) {
-		const struct tfp_core_step *core = tfp_shown_core(steps, s);
+		const struct tfp_core_step *core = tfp_host_core(steps, s, host);
 		uint64_t category_ps[TFP_STEP_CATEGORY_COUNT];
 		if (!core)
 			continue;
@@ -90,6 +105,7 @@ static bool judge_input(struct tfp_verdict *v, double percent)
 	if (percent < TFP_MODERATELY_INPUT_BOUND)
 		return false;
 	v->class = highly ? "host" : "both";
+	v->word = highly ? "HIGHLY" : "MODERATELY";
 	snprintf(v->statement, sizeof(v->statement),
 		 "The program is %s input-bound: it waits for input for %.1f%% of the sampled step "
 		 "time. %s",
@@ -102,6 +118,7 @@ static bool judge_input(struct tfp_verdict *v, double percent)
 static void not_input_bound(struct tfp_verdict *v, double percent)
 {
 	v->class = "device";
+	v->word = "NOT";
 	snprintf(
 		v->statement, sizeof(v->statement),
 		"The program is NOT input-bound: it waits for input for only %.1f%% of the sampled "
@@ -135,6 +152,7 @@ void tfp_bottleneck(const struct tfp_step_totals *totals, bool uses_tf_data,
 	if (!judge_input(input, share[TFP_STEP_INPUT])) {
 		if (others >= TFP_SOME) {
 			input->class = "both";
+			input->word = "POTENTIALLY";
 			snprintf(input->statement, sizeof(input->statement),
 				 "The program is POTENTIALLY input-bound: %.1f%% of the sampled "
 				 "step time goes to \"All others\", which may be I/O, Python, or "
@@ -152,13 +170,15 @@ void tfp_bottleneck(const struct tfp_step_totals *totals, bool uses_tf_data,
 
 /* ---- TPU ---- */
 
-void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, struct tfp_tpu_step_view *view)
+void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, uint32_t host,
+		       struct tfp_tpu_step_view *view)
 {
-	size_t n = steps->steps[step].core_count;
 	double least_step = 0;
 	*view = (struct tfp_tpu_step_view){0};
-	for (size_t c = 0; c < n; c++) {
+	for (size_t c = 0; c < steps->steps[step].core_count; c++) {
 		const struct tfp_core_step *core = tfp_step_core(steps, step, c);
+		if (host != TFP_EVERY_HOST && core->host != host)
+			continue;
 		double time = MS(core->duration_ps);
 		double infeed = MS(core->tpu_ps[TFP_TPU_INFEED]);
 		double compute =
@@ -166,7 +186,7 @@ void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, struct tfp_tp
 		double transfer = MS(core->tpu_ps[TFP_TPU_HOST_TRANSFER]);
 		double all_reduce = MS(core->tpu_ps[TFP_TPU_ALL_REDUCE]);
 		double percent = time > 0 ? 100 * infeed / time : 0;
-		bool first = c == 0;
+		bool first = view->cores++ == 0;
 		view->step_ms = fmax(view->step_ms, time);
 		least_step = first ? time : fmin(least_step, time);
 		view->compute_ms = first ? compute : fmin(view->compute_ms, compute);
@@ -174,26 +194,30 @@ void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, struct tfp_tp
 			view->infeed_ms = infeed;
 			view->worst_core = c;
 		}
-		view->outfeed_ms += MS(core->tpu_ps[TFP_TPU_OUTFEED]) / (double)n;
+		view->outfeed_ms += MS(core->tpu_ps[TFP_TPU_OUTFEED]);
 		view->host_transfer_ms = fmax(view->host_transfer_ms, transfer);
 		view->all_reduce_ms = fmax(view->all_reduce_ms, all_reduce);
-		view->infeed_percent_average += percent / (double)n;
+		view->infeed_percent_average += percent;
 		view->infeed_percent_minimum =
 			first ? percent : fmin(view->infeed_percent_minimum, percent);
 		view->infeed_percent_maximum = fmax(view->infeed_percent_maximum, percent);
+	}
+	if (view->cores) {
+		view->outfeed_ms /= (double)view->cores;
+		view->infeed_percent_average /= (double)view->cores;
 	}
 	view->idle_ms = fmax(0, least_step - (view->compute_ms + view->infeed_ms +
 					      view->all_reduce_ms + view->outfeed_ms));
 }
 
-void tfp_tpu_bottleneck(const struct tfp_steps *steps, bool uses_tf_data,
+void tfp_tpu_bottleneck(const struct tfp_steps *steps, uint32_t host, bool uses_tf_data,
 			struct tfp_bottleneck *out)
 {
 	double step_ms = 0, infeed_ms = 0, outfeed_ms = 0, idle_ms = 0, all_reduce_ms = 0;
 	*out = (struct tfp_bottleneck){0};
 	for (size_t s = 0; s < steps->count; s++) {
 		struct tfp_tpu_step_view view;
-		tfp_tpu_step_view(steps, s, &view);
+		tfp_tpu_step_view(steps, s, host, &view);
 		step_ms += view.step_ms;
 		infeed_ms += view.infeed_ms;
 		outfeed_ms += view.outfeed_ms;

@@ -27,8 +27,10 @@ struct tfp_stat_summary tfp_summarize(const double *values, size_t count);
 #define TFP_MUCH                   15.0 /* kernel launch, all others, collectives */
 #define TFP_SOME                   3.0
 
-/* Sums over the steps that the table shows: of hosts with GPUs or none, core 1 of the
- * first host. */
+/* Stands for all hosts where one could be named. */
+#define TFP_EVERY_HOST UINT32_MAX
+
+/* Sums over the steps of a host without TPUs. */
 struct tfp_step_totals {
 	size_t steps;
 	double step_ms, category_ms[TFP_STEP_CATEGORY_COUNT];
@@ -36,7 +38,9 @@ struct tfp_step_totals {
 };
 
 struct tfp_verdict {
-	const char *class;   /* "host", "both", "device", "unknown"; "no", "moderate", "high" */
+	const char *class; /* "host", "both", "device", "unknown"; "no", "moderate", "high" */
+	const char
+		*word; /* of the input: "HIGHLY", "MODERATELY", "POTENTIALLY", "NOT"; else NULL */
 	char statement[400]; /* "" where there is nothing to say */
 	double percent;
 };
@@ -47,23 +51,30 @@ struct tfp_bottleneck {
 	const char *next_step;
 };
 
-/* The core of a step that a generic table shows, or NULL. */
-const struct tfp_core_step *tfp_shown_core(const struct tfp_steps *steps, size_t step);
+/* The core that stands for a host without TPUs in a step: its number 1. NULL where the host
+ * takes no part. host: its place among those that were combined. */
+const struct tfp_core_step *tfp_host_core(const struct tfp_steps *steps, size_t step,
+					  uint32_t host);
+/* What the host's longest core took in all steps together; 0 where it takes no part. */
+int64_t tfp_host_time_ps(const struct tfp_steps *steps, uint32_t host);
 
-void tfp_step_totals(const struct tfp_steps *steps, struct tfp_step_totals *totals);
+void tfp_step_totals(const struct tfp_steps *steps, uint32_t host, struct tfp_step_totals *totals);
 void tfp_bottleneck(const struct tfp_step_totals *totals, bool uses_tf_data,
 		    struct tfp_bottleneck *out);
 
-/* A TPU step over its cores (ComputeTpuPerStepDataAcrossCores). */
+/* A TPU step over the cores of one host or of all (ComputeTpuPerStepDataAcrossCores). */
 struct tfp_tpu_step_view {
 	double step_ms, compute_ms, infeed_ms, outfeed_ms, idle_ms, host_transfer_ms;
 	double all_reduce_ms; /* of the core with the most */
 	double infeed_percent_average, infeed_percent_minimum, infeed_percent_maximum;
 	size_t worst_core; /* of the step: longest infeed */
+	size_t cores;      /* that were looked at; where it is 0 so is everything */
 };
 
-void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, struct tfp_tpu_step_view *view);
-void tfp_tpu_bottleneck(const struct tfp_steps *steps, bool uses_tf_data,
+/* host: a place, or TFP_EVERY_HOST. */
+void tfp_tpu_step_view(const struct tfp_steps *steps, size_t step, uint32_t host,
+		       struct tfp_tpu_step_view *view);
+void tfp_tpu_bottleneck(const struct tfp_steps *steps, uint32_t host, bool uses_tf_data,
 			struct tfp_bottleneck *out);
 
 /* Why there is no step time, or why the steps at hand are not all; NULL when all is

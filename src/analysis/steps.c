@@ -488,7 +488,7 @@ static bool add_tpu_core(struct tfp_steps *out, int64_t plane_id, const struct t
 static void add_host_input(struct tfp_steps *out, size_t step, uint64_t input_ps)
 {
 	struct tfp_tpu_step_view view;
-	tfp_tpu_step_view(out, step, &view);
+	tfp_tpu_step_view(out, step, TFP_EVERY_HOST, &view);
 	double ratio = view.idle_ms > 0 ? (double)input_ps / 1e9 / view.idle_ms : 0;
 	for (size_t c = 0; c < out->steps[step].core_count; c++) {
 		struct tfp_core_step *core = &out->cores[out->steps[step].first_core + c];

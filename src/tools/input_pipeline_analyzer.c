@@ -25,7 +25,7 @@ static char *kept_number(struct tfp_table *t, size_t number)
 static void worst_core_name(const struct tfp_run_summary *run, size_t step, char *out, size_t size)
 {
 	struct tfp_tpu_step_view view;
-	tfp_tpu_step_view(&run->steps, step, &view);
+	tfp_tpu_step_view(&run->steps, step, TFP_EVERY_HOST, &view);
 	const struct tfp_core_step *core = tfp_step_core(&run->steps, step, view.worst_core);
 	const char *host = run->hostnames[core->host];
 	snprintf(out, size, "%s:%" PRIu32, host ? host : "unknown", core->core);

@@ -383,13 +383,14 @@ static bool recommendation_table(struct tfp_table *t, const struct tfp_run_summa
 	tfp_table_init(t, tip_columns, COUNT(tip_columns));
 	add_tips(t, run);
 	tfp_table_set_property(t, "bottleneck", b->input.class);
-	tfp_table_set_property(t, "statement", b->input.statement);
+	tfp_set_verdict(t, "statement", run, TFP_ON_INPUT);
+	tfp_set_step_hosts(t, run);
 	tfp_table_set_property(t, "kernel_launch_bottleneck", b->kernel_launch.class);
-	tfp_table_set_property(t, "kernel_launch_statement", b->kernel_launch.statement);
+	tfp_set_verdict(t, "kernel_launch_statement", run, TFP_ON_KERNEL_LAUNCH);
 	tfp_table_set_property(t, "all_other_bottleneck", b->all_others.class);
-	tfp_table_set_property(t, "all_other_statement", b->all_others.statement);
+	tfp_set_verdict(t, "all_other_statement", run, TFP_ON_ALL_OTHERS);
 	tfp_table_set_property(t, "device_collectives_bottleneck", b->collectives.class);
-	tfp_table_set_property(t, "device_collectives_statement", b->collectives.statement);
+	tfp_set_verdict(t, "device_collectives_statement", run, TFP_ON_COLLECTIVES);
 	if (strcmp(b->input.class, "host") == 0)
 		no_tips = "device";
 	else if (strcmp(b->input.class, "device") == 0)

@@ -91,6 +91,13 @@ static void put_document(struct tfp_buf *out, const struct tfp_run_summary *run)
 	tfp_buf_putc(out, ',');
 	put_steps(out, run);
 	/* Ours; readers of protobuf messages ignore fields that they do not know. */
+	tfp_buf_puts(out, ",\"hosts\":[");
+	for (size_t h = 0; h < run->step_hosts.session->host_count; h++) {
+		if (h)
+			tfp_buf_putc(out, ',');
+		put_text(out, tfp_step_host_name(&run->step_hosts, (uint32_t)h));
+	}
+	tfp_buf_putc(out, ']');
 	if (run->steps.count == 0)
 		tfp_buf_puts(out, ",\"noSteps\":true");
 	if (run->steps.module_steps)

@@ -11,6 +11,7 @@ void tfp_run_summary_release(struct tfp_run_summary *summary)
 	tfp_op_stats_release(&summary->stats);
 	tfp_steps_release(&summary->steps);
 	tfp_functions_release(&summary->functions);
+	tfp_step_hosts_release(&summary->step_hosts);
 	tfp_free(summary->requests.list);
 	tfp_free(summary->hostnames);
 	tfp_free(summary->errors);
@@ -125,7 +126,22 @@ static uint32_t different_names(const char *const *names, size_t count)
 	return n;
 }
 
-static void conclude(struct tfp_run_summary *s)
+static void conclude_on_steps(struct tfp_run_summary *s)
+{
+	uint32_t shown = s->step_hosts.shown;
+	bool uses_tf_data = tfp_uses_tf_data(&s->input);
+	struct tfp_step_totals totals = s->totals;
+	if (s->stats.env.hardware == TFP_HW_TPU) {
+		tfp_tpu_bottleneck(&s->steps, shown, uses_tf_data, &s->bottleneck);
+		return;
+	}
+	if (shown != 0)
+		tfp_step_totals(&s->steps, shown, &totals);
+	tfp_bottleneck(&totals, uses_tf_data, &s->bottleneck);
+}
+
+static enum tfp_status conclude(struct tfp_run_summary *s, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_error *err)
 {
 	double ratio = 0;
 	tfp_op_stats_end(&s->stats);
@@ -133,21 +149,24 @@ static void conclude(struct tfp_run_summary *s)
 		s->utilization.matrix_unit_percent /= s->captures;
 		s->utilization.hbm_percent /= s->captures;
 	}
-	tfp_step_totals(&s->steps, &s->totals);
+	tfp_step_totals(&s->steps, 0, &s->totals);
 	if (s->utilization.enqueue_window_ps)
 		ratio = (double)s->utilization.enqueue_ps /
 			(double)s->utilization.enqueue_window_ps;
 	else if (s->totals.step_ms > 0)
 		ratio = s->totals.host_to_device_ms / s->totals.step_ms;
 	tfp_input_times(&s->stats.host_ops, ratio, &s->input);
-	if (s->stats.env.hardware == TFP_HW_TPU)
-		tfp_tpu_bottleneck(&s->steps, tfp_uses_tf_data(&s->input), &s->bottleneck);
-	else
-		tfp_bottleneck(&s->totals, tfp_uses_tf_data(&s->input), &s->bottleneck);
+	enum tfp_status status =
+		tfp_step_hosts(session, query, &s->steps, s->stats.env.hardware == TFP_HW_TPU,
+			       tfp_uses_tf_data(&s->input), &s->step_hosts, err);
+	if (status != TFP_OK)
+		return status;
+	conclude_on_steps(s);
 	if (s->error_count)
 		qsort(s->errors, s->error_count, sizeof(*s->errors), by_text);
 	if (s->warning_count)
 		qsort(s->warnings, s->warning_count, sizeof(*s->warnings), by_text);
+	return TFP_OK;
 }
 
 enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
@@ -178,7 +197,7 @@ enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct 
 		status = tfp_steps_combine(steps, session->host_count, &out->steps, err);
 	if (status == TFP_OK) {
 		out->host_count = different_names(out->hostnames, session->host_count);
-		conclude(out);
+		status = conclude(out, session, query, err);
 	}
 	for (size_t h = 0; steps && h < session->host_count; h++)
 		tfp_steps_release(&steps[h]);

@@ -13,6 +13,7 @@
 #include "analysis/tf_functions.h"
 #include "analysis/utilization.h"
 #include "tools/session.h"
+#include "tools/step_hosts.h"
 #include "tools/tool.h"
 
 struct tfp_run_summary {
@@ -22,10 +23,11 @@ struct tfp_run_summary {
 	struct tfp_requests requests;       /* of all hosts */
 	struct tfp_utilization utilization; /* percentages: averages over hosts */
 	struct tfp_input_times input;
-	struct tfp_step_totals totals;
-	struct tfp_bottleneck bottleneck;
-	uint32_t captures;   /* read */
-	uint32_t host_count; /* different hostnames inside them */
+	struct tfp_step_totals totals;    /* of the first host, as XProf's */
+	struct tfp_step_hosts step_hosts; /* whose steps are shown, and what the others say */
+	struct tfp_bottleneck bottleneck; /* of the hosts that are shown */
+	uint32_t captures;                /* read */
+	uint32_t host_count;              /* different hostnames inside them */
 	/* By place in the session's hosts: as the profiler wrote it. */
 	const char **hostnames;
 	/* Texts of the profiler, each once, sorted. */
@@ -35,8 +37,9 @@ struct tfp_run_summary {
 };
 
 /* query: step_source=module takes executions of an XLA module for steps; without it, or as
- * `marked`, steps are what was marked as such. TFP_BAD_QUERY for anything else.
- * out is released by the caller in any case. Files that cannot be read are left out
+ * `marked`, steps are what was marked as such; steps_of chooses whose steps are shown
+ * (step_hosts.h). TFP_BAD_QUERY for anything else. out is released by the caller in any
+ * case, and must not outlive the session. Files that cannot be read are left out
  * unless they are all, as tfp_session_summaries does. */
 enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
 				struct tfp_run_summary *out, struct tfp_error *err) TFP_CHECK;

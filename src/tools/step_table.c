@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MS(ps)       ((double)(ps) / 1e9)
+#define VERDICT_MAX  ((size_t)1 << 14)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 double tfp_safe_divide(double a, double b)
@@ -42,6 +43,34 @@ static void set_step_times(struct tfp_table *t, const struct tfp_run_summary *ru
 	tfp_set_property(t, "steptime_ms_maximum", "%.1f", all.maximum);
 }
 
+void tfp_set_verdict(struct tfp_table *t, const char *key, const struct tfp_run_summary *run,
+		     enum tfp_judgement which)
+{
+	struct tfp_buf text;
+	tfp_buf_init(&text, VERDICT_MAX);
+	tfp_step_hosts_verdict(&run->step_hosts, which, &run->bottleneck, &text);
+	tfp_table_set_property(t, key, tfp_buf_text(&text));
+	t->failed |= tfp_buf_failed(&text);
+	tfp_buf_release(&text);
+}
+
+void tfp_set_step_hosts(struct tfp_table *t, const struct tfp_run_summary *run)
+{
+	const struct tfp_step_hosts *hosts = &run->step_hosts;
+	struct tfp_buf text;
+	if (hosts->count < 2)
+		return;
+	tfp_set_property(t, "step_hosts", "%zu", hosts->count);
+	if (hosts->shown != TFP_EVERY_HOST)
+		tfp_table_set_property(t, "steps_of_host", tfp_step_host_name(hosts, hosts->shown));
+	tfp_table_set_property(t, "slowest_host", tfp_step_host_name(hosts, hosts->slowest->host));
+	tfp_buf_init(&text, VERDICT_MAX);
+	tfp_step_hosts_sentence(hosts, TFP_ON_INPUT, &run->bottleneck, &text);
+	tfp_table_set_property(t, "hosts_statement", tfp_buf_text(&text));
+	t->failed |= tfp_buf_failed(&text);
+	tfp_buf_release(&text);
+}
+
 /* Steps that stand in for marked ones, or could. */
 static void set_source(struct tfp_table *t, const struct tfp_steps *steps)
 {
@@ -61,9 +90,9 @@ static void set_source(struct tfp_table *t, const struct tfp_steps *steps)
 
 static void set_verdicts(struct tfp_table *t, const struct tfp_run_summary *run)
 {
-	const struct tfp_bottleneck *b = &run->bottleneck;
-	tfp_table_set_property(t, "input_conclusion", b->input.statement);
-	tfp_table_set_property(t, "summary_nextstep", b->next_step);
+	tfp_set_verdict(t, "input_conclusion", run, TFP_ON_INPUT);
+	tfp_table_set_property(t, "summary_nextstep", run->bottleneck.next_step);
+	tfp_set_step_hosts(t, run);
 	tfp_set_property(t, "steps_total", "%zu", run->steps.count);
 	if (run->steps.count == 0)
 		tfp_table_set_property(t, "no_steps", "true");
@@ -163,7 +192,7 @@ static void generic_table(struct tfp_table *t, const struct tfp_run_summary *run
 	}
 	set_step_times(t, run, values);
 	for (size_t s = 0; s < steps->count; s++) {
-		const struct tfp_core_step *core = tfp_shown_core(steps, s);
+		const struct tfp_core_step *core = tfp_host_core(steps, s, run->step_hosts.shown);
 		double ms[TFP_STEP_CATEGORY_COUNT];
 		if (!core)
 			continue;
@@ -184,11 +213,11 @@ static void generic_table(struct tfp_table *t, const struct tfp_run_summary *run
 			       "infeedTimeMs,outfeedTimeMs,compileTimeMs,otherTimeMs, tooltip");
 	/* XProf's three `_bottleneck` keys hold the statements here, not the classes. */
 	tfp_table_set_property(t, "device_collectives_bottleneck", b->collectives.statement);
-	tfp_table_set_property(t, "device_collectives_statement", b->collectives.statement);
+	tfp_set_verdict(t, "device_collectives_statement", run, TFP_ON_COLLECTIVES);
 	tfp_table_set_property(t, "kernel_launch_bottleneck", b->kernel_launch.statement);
-	tfp_table_set_property(t, "kernel_launch_statement", b->kernel_launch.statement);
+	tfp_set_verdict(t, "kernel_launch_statement", run, TFP_ON_KERNEL_LAUNCH);
 	tfp_table_set_property(t, "all_other_bottleneck", b->all_others.statement);
-	tfp_table_set_property(t, "all_other_statement", b->all_others.statement);
+	tfp_set_verdict(t, "all_other_statement", run, TFP_ON_ALL_OTHERS);
 	set_verdicts(t, run);
 }
 
@@ -253,7 +282,7 @@ static void tpu_table(struct tfp_table *t, const struct tfp_run_summary *run)
 	double least = 0, most = 0;
 	for (size_t s = 0; s < n; s++) {
 		struct tfp_tpu_step_view v;
-		tfp_tpu_step_view(&run->steps, s, &v);
+		tfp_tpu_step_view(&run->steps, s, TFP_EVERY_HOST, &v);
 		add_tpu_row(t, &run->steps.steps[s], &v);
 		values[s] = v.infeed_percent_average;
 		least = s == 0 || v.infeed_percent_minimum < least ? v.infeed_percent_minimum

@@ -15,6 +15,14 @@ void tfp_step_table(struct tfp_table *t, const struct tfp_run_summary *run);
  * steps. */
 void tfp_diagnostics_table(struct tfp_table *t, const struct tfp_run_summary *run, bool all);
 
+/* Sets a property to a verdict with what it says about hosts, "" where there is nothing to
+ * say (step_hosts.h). */
+void tfp_set_verdict(struct tfp_table *t, const char *key, const struct tfp_run_summary *run,
+		     enum tfp_judgement which);
+/* Where several hosts have the steps: step_hosts, slowest_host, hosts_statement, and unless
+ * every host's are shown steps_of_host. */
+void tfp_set_step_hosts(struct tfp_table *t, const struct tfp_run_summary *run);
+
 /* Whether the run is a TPU's, whose steps are shown in another form. */
 bool tfp_is_tpu_run(const struct tfp_run_summary *run);
 

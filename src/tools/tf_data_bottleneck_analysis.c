@@ -5,6 +5,7 @@
 #include "analysis/iterators.h"
 #include "base/alloc.h"
 #include "base/sort.h"
+#include "base/utf8.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
@@ -478,9 +479,48 @@ static void add_advice(struct tfp_table *t, const struct advice *advice)
 	add_text(t, advice->link);
 }
 
-static void set_verdict(struct tfp_table *t, const struct work *w, int64_t slowest_ps)
+/* Of several hosts: which have slow calls. Bottlenecks are in the order given, the slowest
+ * first. */
+static void say_slow_hosts(struct tfp_buf *out, const struct work *w, const uint32_t *order)
 {
+	const char *named[3];
+	size_t count = 0;
+	for (size_t h = 0; h < w->host_count; h++) {
+		bool slow = false;
+		for (size_t i = 0; i < w->bottleneck_count; i++)
+			slow |= w->bottlenecks[i].host == w->hosts[h] &&
+				w->bottlenecks[i].max_ps > TFP_SLOW_CALL_PS;
+		count += slow;
+	}
+	if (count == w->host_count)
+		tfp_buf_printf(out, "Slow calls were captured on all %zu hosts, the slowest on ",
+			       count);
+	else
+		tfp_buf_printf(out, "Slow calls were captured on %zu of %zu hosts: ", count,
+			       w->host_count);
+	size_t limit = count == w->host_count ? 1 : COUNT(named), names = 0;
+	for (size_t i = 0; i < w->bottleneck_count && names < limit && names < count; i++) {
+		const char *host = w->bottlenecks[order[i]].host;
+		bool known = false;
+		for (size_t k = 0; k < names; k++)
+			known |= named[k] == host;
+		if (known)
+			continue;
+		tfp_buf_puts(out, names == 0 ? "" : names + 1 == count ? " and " : ", ");
+		size_t size = strlen(host);
+		tfp_utf8_repair(out, host, tfp_utf8_prefix(host, size < 64 ? size : 64));
+		named[names++] = host;
+	}
+	if (count < w->host_count && count > names)
+		tfp_buf_printf(out, " and %zu more", count - names);
+	tfp_buf_putc(out, '.');
+}
+
+static void set_verdict(struct tfp_table *t, const struct work *w, const uint32_t *order)
+{
+	int64_t slowest_ps = w->bottleneck_count ? w->bottlenecks[order[0]].max_ps : 0;
 	const char *verdict, *text;
+	struct tfp_buf hosts, message;
 	if (slowest_ps > TFP_SLOW_CALL_PS) {
 		verdict = "slow";
 		text = "At least one call of an input pipeline took longer than 50 us, so the "
@@ -503,7 +543,17 @@ static void set_verdict(struct tfp_table *t, const struct work *w, int64_t slowe
 	}
 	tfp_table_set_property(t, "is_input_bound",
 			       slowest_ps > TFP_SLOW_CALL_PS ? "true" : "false");
-	tfp_table_set_property(t, "summary_message", text);
+	tfp_buf_init(&hosts, (size_t)1 << 12);
+	tfp_buf_init(&message, (size_t)1 << 13);
+	if (slowest_ps > TFP_SLOW_CALL_PS && w->host_count > 1)
+		say_slow_hosts(&hosts, w, order);
+	tfp_buf_printf(&message, "%s%s%s", text, hosts.size ? " " : "", tfp_buf_text(&hosts));
+	tfp_table_set_property(t, "summary_message", tfp_buf_text(&message));
+	if (hosts.size)
+		tfp_table_set_property(t, "hosts_statement", tfp_buf_text(&hosts));
+	t->failed |= tfp_buf_failed(&message) || tfp_buf_failed(&hosts);
+	tfp_buf_release(&message);
+	tfp_buf_release(&hosts);
 	tfp_table_set_property(t, "verdict", verdict);
 }
 
@@ -516,7 +566,7 @@ static enum tfp_status conclude(struct work *w, struct tfp_error *err)
 		return no_memory(err);
 	for (size_t i = 0; i < w->bottleneck_count; i++)
 		add_bottleneck_row(t, &w->bottlenecks[order[i]]);
-	set_verdict(t, w, w->bottleneck_count ? w->bottlenecks[order[0]].max_ps : 0);
+	set_verdict(t, w, order);
 	tfp_free(order);
 	for (size_t i = 0; i < COUNT(advices); i++)
 		add_advice(&w->tables[ADVICE], &advices[i]);

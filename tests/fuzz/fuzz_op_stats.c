@@ -46,9 +46,9 @@ static void use(const struct tfp_host_summary *s)
 	MUST(tfp_steps_combine(hosts, 2, &combined, &err) == TFP_OK);
 	for (size_t i = 0; i < combined.count; i++)
 		(void)tfp_step_time_ps(&combined, i);
-	tfp_step_totals(&combined, &totals);
+	tfp_step_totals(&combined, 0, &totals);
 	tfp_bottleneck(&totals, true, &bottleneck);
-	tfp_tpu_bottleneck(&combined, true, &bottleneck);
+	tfp_tpu_bottleneck(&combined, TFP_EVERY_HOST, true, &bottleneck);
 	tfp_steps_release(&combined);
 }
 

@@ -224,6 +224,19 @@ class Routes(SharedServerCase):
                 self.assertEqual(self.get("/data", step_source="module", **which).status, 200)
                 self.assertError(self.get("/data", step_source="x", **which), 400, "bad_query")
 
+    def test_steps_of(self):
+        for tool in ("overview_page", "input_pipeline_analyzer", "pod_viewer"):
+            with self.subTest(tool=tool):
+                which = {"run": "train/many", "tag": tool}
+                self.assertEqual(self.get("/data", steps_of="", **which).body,
+                                 self.get("/data", **which).body)
+                for host in ("slowest", "worker-01"):
+                    self.assertEqual(self.get("/data", steps_of=host, **which).status, 200)
+                for wrong in ("x", "ALL_HOSTS"):
+                    self.assertError(self.get("/data", steps_of=wrong, **which), 400, "bad_query")
+                self.assertError(self.get("/data", steps_of="worker-01", host="worker-00", **which),
+                                 400, "bad_query")
+
     def test_csv(self):
         answer = self.get("/data_csv", run="train/many", tag="kernel_stats", host="worker-01")
         self.assertEqual(answer.headers["Content-Type"], "text/csv; charset=utf-8")

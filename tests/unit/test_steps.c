@@ -730,8 +730,12 @@ static void test_shifted_hosts(void **state)
 	assert_int_equal(tfp_step_core_id(tfp_step_core(&steps, 0, 1)), 1001);
 	assert_int_equal(tfp_step_time_ps(&steps, 1), 95);
 	assert_false(steps.intersection_empty);
-	/* The table shows the first host's. */
-	assert_ptr_equal(tfp_shown_core(&steps, 1), tfp_step_core(&steps, 1, 0));
+	assert_ptr_equal(tfp_host_core(&steps, 1, 0), tfp_step_core(&steps, 1, 0));
+	assert_ptr_equal(tfp_host_core(&steps, 1, 1), tfp_step_core(&steps, 1, 1));
+	assert_null(tfp_host_core(&steps, 1, 2));
+	assert_int_equal(tfp_host_time_ps(&steps, 0), 180);
+	assert_int_equal(tfp_host_time_ps(&steps, 1), 185);
+	assert_int_equal(tfp_host_time_ps(&steps, 2), 0);
 	tfp_steps_release(&steps);
 }
 

@@ -67,7 +67,7 @@ await tap.test('one run only leads straight to its overview', async () => {
 
 await tap.test('overview: verdict with its limits, tiles, chart, advice that leads to page and filter', () => using(place('overview_page'), {}, async (page) => {
   const verdict = await page.textContent('.finding');
-  for (const part of ['Moderately input-bound.', '% of the step time is spent waiting for input', 'Moderate from', '20']) assert(verdict.includes(part), `${part} is missing: ${verdict}`);
+  for (const part of ['Highly input-bound.', '% of the step time is spent waiting for input', 'Moderate from', '20']) assert(verdict.includes(part), `${part} is missing: ${verdict}`);
   assert((await page.getAttribute('.finding a', 'href')).startsWith('#/input_pipeline_analyzer?run='), 'the verdict leads nowhere');
   assert((await tile(page, 'Average step')).endsWith(' ms'), await tile(page, 'Average step'));
   assert((await told(page)).startsWith('40 steps, '), await told(page));
@@ -82,6 +82,18 @@ await tap.test('overview: verdict with its limits, tiles, chart, advice that lea
   await page.waitForSelector('h1:text-is("TF stats")');
   equal(params(page)['f.operation'], '=resnet50/conv4_block6_3_conv/Conv2D');
 }));
+
+for (const tool of ['overview_page', 'input_pipeline_analyzer']) {
+  await tap.test(`${tool}: of several hosts tile, bar and verdict are the slowest's, which is named`, () => using(place(tool), {}, async (page) => {
+    const slowest = 'worker2, the slowest of 4 hosts';
+    for (const where of ['.finding', '.tile:has(dt:text-is("Average step"))', '.chart-card .card-head', '.card:has([aria-label="Categories of the step time"]), section:has([aria-label="Categories of the step time"])']) {
+      assert((await page.textContent(where)).includes(slowest), `${where} does not say whose steps: ${await page.textContent(where)}`);
+    }
+    assert((await page.textContent('.finding')).includes('worker1 is not input-bound'), 'other hosts are not named');
+    const total = await page.textContent('[aria-label="Categories of the step time"] tr.sum td >> nth=0');
+    equal((await tile(page, 'Average step')).replace(/\s/g, ''), total.replace(/\s/g, ''), 'tile and bar differ');
+  }));
+}
 
 await tap.test('overview: the search box filters the top operations', () => using(place('overview_page'), {}, async (page) => {
   await page.fill('.find input', 'backprop');
@@ -260,8 +272,8 @@ await tap.test('TPU: its own categories in the same places', () => using(place('
 await tap.test('host picker: one host is asked for and shown', () => using(place('overview_page'), {}, async (page) => {
   const all = await tile(page, 'Waiting for input');
   await page.click('.picks .pick:has-text("host")');
-  await page.click('.option:has-text("worker2")');
-  await replaced(page, 'host', 'worker2');
+  await page.click('.option:has-text("worker1")');
+  await replaced(page, 'host', 'worker1');
   await wait(page, (before) => document.querySelector('.tile:nth-child(2) .figure').textContent.trim() !== before, all);
   assert((await page.textContent('.head-facts')).includes('1 host'), await page.textContent('.head-facts'));
 }));

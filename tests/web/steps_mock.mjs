@@ -51,8 +51,13 @@ const STATEMENTS = {
 };
 const verdictOf = (x) => (x === null ? STATEMENTS.none() : x >= 20 ? STATEMENTS.high(x.toFixed(1)) : x >= 5 ? STATEMENTS.moderate(x.toFixed(1)) : STATEMENTS.not(x.toFixed(1)));
 
+function slowestHost(run) {
+  const times = run.hosts.map((_host, index) => run.steps.reduce((sum, { hosts }) => sum + hosts[index].reduce((a, b) => a + b, 0), 0));
+  return times.indexOf(Math.max(...times));
+}
+
 function stepTable(run) {
-  const rows = run.steps.map(({ name, hosts: [values] }) => [name, ...values, `Step ${name}`, values.reduce((a, b) => a + b, 0)]);
+  const rows = run.steps.map(({ name, hosts }) => [name, hosts[run.shown ?? 0]]).map(([name, values]) => [name, ...values, `Step ${name}`, values.reduce((a, b) => a + b, 0)]);
   const totals = rows.map((row) => row[11]);
   const share = rows.length === 0 ? null : 100 * mean(rows.map((row) => row[6])) / mean(totals);
   const p = { hardware_type: run.cpu ? 'CPU_ONLY' : 'GPU', input_conclusion: verdictOf(share)[1], summary_nextstep: rows.length === 0 ? 'You may skip the rest of this page.' : 'Look at Section 3 for the breakdown of input time on the host.' };
@@ -66,6 +71,10 @@ function stepTable(run) {
     steptime_ms_minimum: (slowest.length === 0 ? 0 : Math.min(...slowest)).toFixed(1), steptime_ms_maximum: (slowest.length === 0 ? 0 : Math.max(...slowest)).toFixed(1),
   });
   Object.assign(p, run.modules && rows.length === 0 ? { module_steps: String(run.modules) } : {}, run.module ? { step_source: 'module', step_module: run.module } : {});
+  if (run.hosts.length > 1) {
+    const [shown, slow] = [run.hosts[run.shown ?? 0], run.hosts[slowestHost(run)]];
+    Object.assign(p, { step_hosts: String(run.hosts.length), steps_of_host: shown, slowest_host: slow, hosts_statement: `This is ${shown}, ${shown === slow ? 'the slowest' : 'one'} of ${run.hosts.length} hosts, and holds for no other; ${run.hosts[1]} is NOT input-bound.` });
+  }
   return { table: table(STEP_COLUMNS, rows, p), share };
 }
 
@@ -118,7 +127,7 @@ function overview(run) {
     ['doc', '<a href="https://www.tensorflow.org/guide/data_performance" target="_blank">Better performance with the tf.data API</a>', 'Other useful resources'],
     ...(run.html ? [['doc', HTML, 'Other useful resources'], ['doc', '<a href="javascript:window.hit=1">press</a>', 'Other useful resources']] : []),
   ], {
-    bottleneck, statement: run.html ? HTML : statement, precision_statement: '', non_bottleneck_tip_types: bottleneck === 'host' ? 'device' : bottleneck === 'device' ? 'host' : '', ...said,
+    bottleneck, statement: run.html ? HTML : statement, precision_statement: '', hosts_statement: steps.p.hosts_statement ?? '', non_bottleneck_tip_types: bottleneck === 'host' ? 'device' : bottleneck === 'device' ? 'host' : '', ...said,
     eager_statement: '13.1% of Op time on the host used eager execution. Performance could be improved with tf.function.',
     tf_function_statement: run.html ? HTML : 'Functions "train_step", "augment" are expensive due to retracing or eager execution.',
     ...(share === null ? { no_steps: 'true' } : {}),
@@ -206,9 +215,10 @@ function answer(path, query) {
   if (path === '/diagnostics') return { entries: [], captures: run.hosts.filter((name) => host === null || name === host).slice(0, 8).map((name) => ({ host: name, bytes: 78_000_000, planes: 3, lines: 20, events: 2_607_971, duration_ms: 5200 })) };
   if (path !== '/data') return null;
   const at = host === null ? 0 : Math.max(0, run.hosts.indexOf(host));
-  const own = host === null ? run : { ...run, hosts: [host], steps: run.steps.map((step) => ({ ...step, hosts: [step.hosts[at]] })) };
+  const own = host === null ? { ...run } : { ...run, hosts: [host], steps: run.steps.map((step) => ({ ...step, hosts: [step.hosts[at]] })) };
   const tag = query.get('tag');
   // Executions of a module are steps once somebody asks for them.
+  if (query.get('steps_of') === 'slowest' && host === null && run.tpu === 0) own.shown = slowestHost(run);
   const used = query.get('step_source') === 'module' && run.modules > 0 ? { ...own, module: 'jit_train_step(7)', steps: makeRun({ hosts: 1, steps: run.modules }).steps } : own;
   if (tag === 'overview_page') return overview(used);
   if (tag === 'input_pipeline_analyzer') return inputPipeline(used);

@@ -89,6 +89,26 @@ test('verdicts carry number and limits; unknown words stay as they are', () => {
   assert.equal(of(''), null);
 });
 
+test('a verdict over several hosts is of the host that is named, whatever the others are', () => {
+  const hosts = 'This is b, the slowest of 2 hosts, and holds for no other; a is HIGHLY input-bound.';
+  const verdict = advice.inputVerdict(`The program is NOT input-bound: it waits for input for only 1.0% of the step time. ${hosts}`, hosts);
+  assert.equal(verdict.head, 'Not input-bound.');
+  assert.match(verdict.text, /This is b, the slowest of 2 hosts, and holds for no other; a is highly input-bound\.$/);
+  const found = { step_hosts: '2', steps_of_host: 'b', slowest_host: 'b', steptime_ms_average: '30.0' };
+  assert.equal(steps.stepsOf(found), 'b, the slowest of 2 hosts');
+  assert.equal(steps.stepsOf({ ...found, slowest_host: 'a' }), 'b, one of 2 hosts');
+  assert.equal(steps.stepsOf({}), '');
+  // The tile is of the same host as the bar; that the slowest of each step takes longer is said beside it.
+  const data = steps.readSteps(table(GENERIC, [['0', 10, 0, 10, 20], ['1', 10, 0, 12, 22]], found));
+  assert.deepEqual([steps.headline(data, null).mean, steps.headline(data, null).ofSlowest], [21_000, false]);
+  assert.equal(steps.slowestOfEach(data), 30_000);
+});
+
+test('hosts are called as their files where the profiler gave all of them one name', () => {
+  const data = pod.readPod({ hosts: ['a', 'b'], podStatsSequence: { podStatsMap: [{ stepNum: 0, podStatsPerCore: { 1: { hostName: 'localhost', totalDurationUs: 1 }, 1001: { hostName: 'localhost', totalDurationUs: 2 } } }] } });
+  assert.deepEqual(data.cores.map(({ label, host }) => [label, host]), [['a', 'a'], ['b', 'b']]);
+});
+
 test('advice leads to evidence and says nothing where nothing was said', () => {
   assert.deepEqual(advice.advice({}), []);
   const [eager] = advice.advice({ eager_statement: '20.0% of Op time on the device used eager execution.' });

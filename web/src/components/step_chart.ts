@@ -4,7 +4,7 @@ import type { Chart, ChartConfiguration, Plugin } from 'chart.js';
 import { h } from '../core/dom';
 import { percent, plural, change } from '../core/format';
 import type { CsvCell } from '../core/csv';
-import { bins, categoryStats, findStep, formatRange, parseRange, sourceText, spread, within, type Bin, type Range, type Steps } from '../core/steps';
+import { bins, categoryStats, findStep, formatRange, parseRange, sourceText, spread, stepsOf, within, type Bin, type Range, type Steps } from '../core/steps';
 import { token } from '../core/theme';
 import type { UrlState } from '../core/url_state';
 import { ChartCard } from './chart_card';
@@ -177,7 +177,7 @@ export class StepChart {
     }
     this.all.hidden = choice.range === null;
     const how = size > 1 ? `each bar is the mean of ${size} steps; drag to see fewer` : 'drag to choose steps, click to choose one';
-    this.card.title('Step time', [sourceText(data.properties), how].filter((part) => part !== '').join('; '));
+    this.card.title('Step time', [stepsOf(data.properties) === '' ? '' : `of ${stepsOf(data.properties)}`, sourceText(data.properties), how].filter((part) => part !== '').join('; '));
     const times = spread(within(data.steps, choice.range).map((step) => step.total));
     const shown = within(data.steps, choice.range).length;
     const [largest] = categoryStats(data, choice.range).sort((a, b) => b.share - a.share);

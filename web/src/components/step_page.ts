@@ -5,7 +5,7 @@ import { records, text, type GvizTable } from '../core/gviz';
 import { h } from '../core/dom';
 import { duration, plural } from '../core/format';
 import type { PageContext } from '../core/page';
-import { headline, sourceText, within, type Range, type Steps } from '../core/steps';
+import { headline, sourceText, stepsOf, within, type Range, type Steps } from '../core/steps';
 import { tracePlace } from '../core/trace_link';
 import { microseconds } from './charts';
 import { csvButton, plainTable, section, type PlainTableOptions } from './plain_table';
@@ -14,9 +14,9 @@ import { choiceOf, neighbour, type Choice } from './step_chart';
 import { stepBars, stepTable } from './step_table';
 import { verdictBar } from './verdict';
 
-/** Answers of these tools hold an empty object where a table is not used. */
+/** Answers of these tools hold an empty object where a table is not used. Of several hosts they show the slowest. */
 export async function getLoose(query: Query, signal?: AbortSignal): Promise<(GvizTable | undefined)[]> {
-  const body = await getJson<(Partial<GvizTable> | null)[]>('data', { ...query, limit: 0 }, signal);
+  const body = await getJson<(Partial<GvizTable> | null)[]>('data', { ...query, limit: 0, steps_of: 'slowest' }, signal);
   return (Array.isArray(body) ? body : [body]).map((table) => (Array.isArray(table?.cols) && Array.isArray(table?.rows) ? table as GvizTable : undefined));
 }
 
@@ -70,11 +70,18 @@ export function sourceNote(context: PageContext, found: Readonly<Record<string, 
 export function averageTile(steps: Steps, range: Range | null, base: Steps | null): Tile {
   const now = headline(steps, range);
   const shown = within(steps.steps, range).length;
+  const whose = now.ofSlowest ? 'slowest core' : stepsOf(steps.properties);
   return {
     label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, better: 'lower',
-    note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${now.ofSlowest ? `; slowest ${steps.tpu ? 'core' : 'host'}` : ''}`,
+    note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${whose === '' ? '' : `; ${whose}`}`,
     base: base !== null && base.steps.length > 0 ? headline(base, null).mean : null,
   };
+}
+
+/** How many hosts an answer adds up. */
+export function hostsShown(context: PageContext): number {
+  const host = context.url.get('host', '*');
+  return host === '*' ? Math.max(1, (context.tool?.hosts ?? []).filter((one) => one !== 'ALL_HOSTS').length) : 1;
 }
 
 export interface StepSection {

@@ -20,22 +20,36 @@ export function plain(statement: string): string {
   return statement.replace(/<a\s+href="[^"]*"[^>]*>([^<]*)<\/a>/g, '$1').replace(/\s+/g, ' ').trim();
 }
 
-export function inputVerdict(statement: string): Verdict | null {
+/** How much a program is bound by its input: the first such word, because others may follow that are of other hosts. */
+export function inputWord(statement: string): string {
+  return /\b(HIGHLY|MODERATELY|POTENTIALLY|NOT)\b/.exec(statement)?.[1] ?? '';
+}
+
+/** `hosts` is the part of the statement that says which hosts it is of and for which others it holds. */
+export function inputVerdict(statement: string, hosts = ''): Verdict | null {
   const own = plain(statement);
   if (own === '') return null;
+  const verdict = verdictOfOne(own);
+  // In a sentence the words need not be shouted.
+  const spoken = plain(hosts).replace(/\b(is|are) (HIGHLY|MODERATELY|POTENTIALLY|NOT) input-bound/g, (all) => all.toLowerCase());
+  return hosts === '' || own === verdict.text ? verdict : { ...verdict, text: `${verdict.text} ${spoken}` };
+}
+
+function verdictOfOne(own: string): Verdict {
   const percent = firstPercent(own);
   const { moderate, high } = LIMITS.input;
   const limits = `Moderate from ${moderate}\u00a0%, high from ${high}\u00a0%.`;
   const waits = `${percent ?? '?'} % of the step time is spent waiting for input.`;
-  if (percent !== null && /\bHIGHLY\b/.test(own)) return { severity: 'error', head: 'Highly input-bound.', text: `${waits} Reduce the input time first.`, limits };
-  if (percent !== null && /\bMODERATELY\b/.test(own)) return { severity: 'warning', head: 'Moderately input-bound.', text: `${waits} Reduce both the input time and the rest.`, limits };
-  if (percent !== null && /\bPOTENTIALLY\b/.test(own)) {
+  const word = percent === null ? '' : inputWord(own);
+  if (word === 'HIGHLY') return { severity: 'error', head: 'Highly input-bound.', text: `${waits} Reduce the input time first.`, limits };
+  if (word === 'MODERATELY') return { severity: 'warning', head: 'Moderately input-bound.', text: `${waits} Reduce both the input time and the rest.`, limits };
+  if (word === 'POTENTIALLY') {
     return {
       severity: 'warning', head: 'Potentially input-bound.', text: `${percent} % of the step time is in “All others”, which may be reading, Python code, or both.`,
       limits: `Said from ${LIMITS.other.moderate} % in “All others” while input itself stays below ${moderate} %.`,
     };
   }
-  if (percent !== null && /\bNOT\b/.test(own)) return { severity: 'info', head: 'Not input-bound.', text: `Only ${percent} % of the step time is spent waiting for input; look at the rest of the step.`, limits };
+  if (word === 'NOT') return { severity: 'info', head: 'Not input-bound.', text: `Only ${percent} % of the step time is spent waiting for input; look at the rest of the step.`, limits };
   return { severity: 'info', head: 'Input', text: own, limits: '' };
 }
 
@@ -61,7 +75,7 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
   const two = `Moderate from ${other.moderate} %, high from ${other.high} % of step time.`;
   if (found['bottleneck'] === 'host' || found['bottleneck'] === 'both') {
     // The verdict above has the numbers and the limits; here only what to do is left to say.
-    const potential = /\bPOTENTIALLY\b/.test(found['statement'] ?? '');
+    const potential = inputWord(found['statement'] ?? '') === 'POTENTIALLY';
     list.push(potential
       ? { text: 'Find out what “All others” is: reading files, Python code, or both.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'What the host did for its input', params: {} } }
       : { text: 'Shorten the wait for input: see which part of the input pipeline takes the time.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'Where the input time goes', params: {} } });

@@ -4,6 +4,8 @@ import { median } from './steps';
 
 export interface PodAnswer {
   deviceType?: string;
+  /** As the files are called; what programs call their hosts may be the same for all of them. */
+  hosts?: string[];
   podStatsSequence?: { podStatsMap?: PodStep[] };
   stepBreakdownEvents?: { id: number; name: string }[];
   diagnostics?: { info?: string[]; warnings?: string[]; errors?: string[] };
@@ -86,7 +88,7 @@ export function readPod(answer: PodAnswer): Pod {
   const hosts = new Map<string, string>();
   for (const step of map) {
     for (const [id, record] of Object.entries(step.podStatsPerCore ?? {})) {
-      if (!hosts.has(id)) hosts.set(id, record.hostName ?? '');
+      if (!hosts.has(id)) hosts.set(id, answer.hosts?.[Math.floor(Number(id) / 1000)] ?? record.hostName ?? '');
     }
   }
   const perHost = new Map<string, number>();

@@ -219,20 +219,34 @@ export function meanOf(data: Steps, range: Range | null, ...stems: string[]): nu
   return categoryStats(data, range).filter((stat) => stems.includes(stat.category.stem)).reduce((sum, stat) => sum + stat.mean, 0);
 }
 
+/** Whose steps are shown where several hosts have them; '' for one host, and where every host's count. */
+export function stepsOf(found: Readonly<Record<string, string>>): string {
+  const [host, hosts] = [found['steps_of_host'] ?? '', found['step_hosts'] ?? ''];
+  if (host === '' || hosts === '') return '';
+  return found['slowest_host'] === host ? `${host}, the slowest of ${hosts} hosts` : `${host}, one of ${hosts} hosts`;
+}
+
 export interface Headline {
   mean: number;
   sd: number;
-  /** The rows are those of one host (TPUs: of the fastest core), and another one is slower. */
+  /** The rows are those of the fastest core, and another one is slower. */
   ofSlowest: boolean;
 }
 
-/** The average step as the profilers print it: each step lasts as long as on its slowest host or core. */
+/** What each step takes on its slowest host or core, on average, where that is more than the rows say; else null. */
+export function slowestOfEach(data: Steps): number | null {
+  const own = spread(data.steps.map((step) => step.total)).mean;
+  // The printed number has one decimal of a millisecond, so it is taken only where it says something else.
+  return data.slowest === null || data.slowest <= own * 1.01 + 50 ? null : data.slowest;
+}
+
+/** The average step: of the host that is shown, or of TPUs the slowest core in each step. */
 export function headline(data: Steps, range: Range | null): Headline {
   const own = spread(within(data.steps, range).map((step) => step.total));
-  // The printed number has one decimal of a millisecond, so it is taken only where it says something else.
-  if (range !== null || data.slowest === null || data.slowest <= own.mean * 1.01 + 50) return { mean: own.mean, sd: own.sd, ofSlowest: false };
+  const slowest = range === null && stepsOf(data.properties) === '' ? slowestOfEach(data) : null;
+  if (slowest === null) return { mean: own.mean, sd: own.sd, ofSlowest: false };
   const sd = Number(data.properties['steptime_ms_standard_deviation'] ?? NaN);
-  return { mean: data.slowest, sd: Number.isFinite(sd) ? sd * 1000 : 0, ofSlowest: true };
+  return { mean: slowest, sd: Number.isFinite(sd) ? sd * 1000 : 0, ofSlowest: true };
 }
 
 export interface Bin {

@@ -60,6 +60,8 @@ export type Verdict = 'slow' | 'fast' | 'device_only' | 'none';
 
 export interface TfData {
   verdict: Verdict;
+  /** For which of several hosts it holds; '' for one. */
+  hostsStatement: string;
   pipelines: Pipeline[];
   buckets: ReadonlyMap<string, Bucket[]>;
   /** The slowest call of each pipeline. */
@@ -121,7 +123,7 @@ export function readTfData(tables: readonly (GvizTable | undefined)[]): TfData {
     };
   });
   return {
-    verdict: (['slow', 'fast', 'device_only'] as const).find((word) => word === found['verdict']) ?? 'none', pipelines,
+    verdict: (['slow', 'fast', 'device_only'] as const).find((word) => word === found['verdict']) ?? 'none', hostsStatement: found['hosts_statement'] ?? '', pipelines,
     buckets: grouped(latencies, (record) => ({ above: amount(record, 'above_us'), upTo: number(record, 'up_to_us'), calls: amount(record, 'num_calls'), firstRank: amount(record, 'first_rank') })),
     slowest: grouped(graph, readUse),
     advice: new Map((advice === undefined ? [] : records(advice)).map((record) => [text(record, 'kind'), { suggestion: text(record, 'suggestion'), guide: text(record, 'guide') }])),

@@ -9,7 +9,7 @@ import { finding } from '../components/finding';
 import { noSteps } from '../components/no_steps';
 import { csvButton, plainTable, section, type PlainTableOptions } from '../components/plain_table';
 import { stackedBars } from '../components/stacked_bars';
-import { analysisMessages, averageTile, getLoose, sourceNote, stepKeys, stepSection } from '../components/step_page';
+import { analysisMessages, averageTile, getLoose, hostsShown, sourceNote, stepKeys, stepSection } from '../components/step_page';
 import { choiceOf, StepChart } from '../components/step_chart';
 import { InfeedChart } from '../components/infeed_chart';
 import { keyed } from '../components/step_table';
@@ -22,7 +22,7 @@ import { asPercent, columnDecimals, count, duration, percent } from '../core/for
 import { amount, records, text, type GvizTable } from '../core/gviz';
 import { addressKey } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
-import { meanOf, properties, readSteps, shareOf, within, type Steps } from '../core/steps';
+import { meanOf, properties, readSteps, shareOf, stepsOf, within, type Steps } from '../core/steps';
 import type { Column } from '../core/table_view';
 
 interface InputOp {
@@ -157,7 +157,7 @@ class InputPipelinePage implements Page {
     if (data === null) return;
     const none = data.steps.steps.length === 0;
     const found = data.steps.properties;
-    const verdict = none ? null : inputVerdict(found['input_conclusion'] ?? '');
+    const verdict = none ? null : inputVerdict(found['input_conclusion'] ?? '', found['hosts_statement']);
     const output = plain(found['output_conclusion'] ?? '');
     const next = none ? '' : plain(found['summary_nextstep'] ?? '');
     fill(this.top, sourceNote(context, found), analysisMessages(data.diagnostics, none),
@@ -170,7 +170,7 @@ class InputPipelinePage implements Page {
     if (!none) this.chart.set(data.steps, base?.steps ?? null);
     this.infeed.set(data.steps, base?.steps ?? null);
     fill(this.statsSlot, !none && stepSection(context, data.steps, base?.steps ?? null, choice,
-      { title: 'Device: how a step is spent', note: '', compare: { metric: 'input' }, extremes: true }));
+      { title: 'Device: how a step is spent', note: stepsOf(found) === '' ? '' : `of ${stepsOf(found)}`, compare: { metric: 'input' }, extremes: true }));
     this.showTiles();
     this.showInfeed();
     this.showHost();
@@ -196,9 +196,10 @@ class InputPipelinePage implements Page {
       }
     }
     const host = sum(data.parts);
+    const summed = this.summed();
     if (host > 0 || data.ops.length > 0) {
       const [largest] = [...data.parts].sort((a, b) => b.us - a.us);
-      list.push({ label: 'Host input time', hint: 'Time of the host in operations that prepare input', value: host, format: duration, better: 'lower', note: largest === undefined || largest.us === 0 ? undefined : `mostly ${largest.label.toLowerCase()}`, ...timeChange(host, base === null ? null : sum(base.parts), this.stepCounts()) } as Tile);
+      list.push({ label: 'Host input time', hint: 'Time of the host in operations that prepare input', value: host, format: duration, better: 'lower', note: [summed, largest === undefined || largest.us === 0 ? '' : `mostly ${largest.label.toLowerCase()}`].filter((part) => part !== '').join('; ') || undefined, ...timeChange(host, base === null ? null : sum(base.parts), this.stepCounts()) } as Tile);
       list.push({ label: 'Input operations', hint: 'Different operations that prepare input', value: data.ops.length, format: (value) => ({ value: count(value), unit: '' }), base: base === null ? null : base.ops.length });
     }
     fill(this.tileSlot, list.length > 0 && tiles(list));
@@ -216,6 +217,12 @@ class InputPipelinePage implements Page {
       columns: [{ title: 'Step', value: (row) => row.step }, { title: 'Core', value: (row) => row.core }],
     });
     fill(this.infeedSlot, (data?.cores.length ?? 0) > 0 && section('Core that waited longest', 'in each step', [csvButton('max_infeed_core', options)], plainTable(options())));
+  }
+
+  /** What the host did for its input is added up over all hosts; steps are those of one. */
+  private summed(): string {
+    const hosts = hostsShown(this.context);
+    return hosts > 1 ? `sum of ${hosts} hosts` : '';
   }
 
   private showHost(): void {
@@ -243,7 +250,7 @@ class InputPipelinePage implements Page {
     });
     const rest = data.tips.length > 0 && h('details', { class: 'tips' }, h('summary', {}, 'Advice for all categories'), h('ul', {}, ...data.tips.map((tip) => h('li', {}, ...pieces(tip).map((piece) => (
       piece.href === undefined ? piece.text : h('a', { href: piece.href, target: '_blank', rel: 'noopener noreferrer' }, piece.text)))))));
-    fill(this.hostSlot, section('Host: where the input time goes', '', [csvButton('host_input_time', options)],
+    fill(this.hostSlot, section('Host: where the input time goes', this.summed(), [csvButton('host_input_time', options)],
       h('div', { class: 'host-split' },
         h('div', {}, stackedBars(all), plainTable(options())),
         largest !== undefined && h('aside', { class: 'advice-card', 'aria-label': 'Advice for the largest category' },

@@ -16,7 +16,7 @@ import { textFilter } from '../core/filter';
 import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
-import { fraction, headline, meanOf, properties, readSteps, shareOf, sourceText, within, type Range, type Steps } from '../core/steps';
+import { fraction, meanOf, properties, readSteps, shareOf, slowestOfEach, sourceText, stepsOf, within, type Range, type Steps } from '../core/steps';
 
 interface TopOp {
   rank: number;
@@ -135,7 +135,7 @@ class OverviewPage implements Page {
     if (data === null) return;
     const none = data.steps.steps.length === 0;
     const choice = choiceOf(context.url, data.steps);
-    const verdict = none ? null : inputVerdict(data.found['statement'] ?? data.steps.properties['input_conclusion'] ?? '');
+    const verdict = none ? null : inputVerdict(data.found['statement'] ?? data.steps.properties['input_conclusion'] ?? '', data.found['hosts_statement']);
     fill(this.top, sourceNote(context, data.steps.properties), analysisMessages(data.diagnostics, none),
       verdict !== null && finding(verdict, context.has('input_pipeline_analyzer') && h('a', { class: 'finding-link', href: context.link('input_pipeline_analyzer') }, 'Show where')));
     fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.steps.properties['module_steps'] ?? null,
@@ -153,13 +153,14 @@ class OverviewPage implements Page {
     this.showPlacement();
   }
 
-  /** Of several hosts or cores the bars show one, the server's average is that of the slowest in each step. */
+  /** Of several hosts or cores the bars show one; in a single step another may be slower. */
   private slowestNote(): string {
     const { data } = this;
     if (data === null) return '';
-    const { mean, ofSlowest } = headline(data.steps, null);
-    const [shown, slowest] = data.steps.tpu ? ['fastest core', 'slowest core'] : ['first host', 'slowest host'];
-    return ofSlowest ? `of the ${shown}; the ${slowest} of each step takes ${microseconds(mean)} on average` : '';
+    const mean = slowestOfEach(data.steps);
+    const whose = stepsOf(data.steps.properties) || (data.steps.tpu && mean !== null ? 'the fastest core' : '');
+    const other = data.steps.tpu ? 'core' : 'host';
+    return [whose === '' ? '' : `of ${whose}`, mean === null ? '' : `the slowest ${other} of each step takes ${microseconds(mean)} on average`].filter((part) => part !== '').join('; ');
   }
 
   private tiles(range: Range | null): Tile[] {

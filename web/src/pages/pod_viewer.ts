@@ -246,7 +246,7 @@ class PodViewerPage implements Page {
       list.push({ label: 'Cores', hint: 'Cores with steps', value: this.rows.length, format: (value) => ({ value: count(value), unit: '' }), note: `on ${plural(new Set(pod.cores.map((core) => core.host)).size, 'host')}` });
     }
     const [first] = spent;
-    if (first !== undefined && first.us > 0) list.push({ label: 'Largest part', hint: 'The category that takes most of the step time', value: first.us / whole, format: (value) => ({ value: percent(value).replace(' %', ''), unit: '%' }), note: first.metric.label });
+    if (first !== undefined && first.us > 0) list.push({ label: 'Largest part', hint: 'The category that takes most of the step time', value: first.us / whole, format: (value) => ({ value: percent(value).replace(' %', ''), unit: '%' }), note: `${first.metric.label}${many ? ', mean of all cores' : ''}` });
     return list;
   }
 

@@ -188,7 +188,7 @@ class TfDataPage implements Page {
     const calls = data.pipelines.reduce((sum, one) => sum + (one.isDevice ? 0 : one.calls), 0);
     const slow = data.pipelines.reduce((sum, one) => sum + (one.isDevice ? 0 : one.slow), 0);
     fill(this.top, !none && verdict !== null && finding({
-      ...verdict, text: data.verdict === 'slow' ? `${calls === 1 ? 'The only call was slow.' : `${count(slow)} of ${count(calls)} calls ${slow === 1 ? 'was' : 'were'} slow.`} ${verdict.text}` : verdict.text, limits: `Slow is more than ${SLOW_US}\u00a0µs.`,
+      ...verdict, text: data.verdict === 'slow' ? `${calls === 1 ? 'The only call was slow.' : `${count(slow)} of ${count(calls)} calls ${slow === 1 ? 'was' : 'were'} slow.`} ${data.hostsStatement === '' ? '' : `${data.hostsStatement} `}${verdict.text}` : verdict.text, limits: `Slow is more than ${SLOW_US}\u00a0µs.`,
     }),
       data.withoutId > 0 && h('div', { class: 'verdict info' }, h('b', {}, 'Note'), h('span', {}, `${plural(data.withoutId, 'event')} of iterators have no id in this file, so they belong to no iterator here.`)));
     fill(this.missing, none && this.nothing());
