@@ -74,12 +74,28 @@ static bool pass_gate(struct tfp_exchange *r)
 	return tfp_gate_check(&r->server->gate, r->connection, &request, &r->arena, &r->reply);
 }
 
+/* Whether the request is one that could be understood in two ways. */
+static bool refuse_fault(struct tfp_exchange *r)
+{
+	enum tfp_framing_fault fault = tfp_intake_fault(r->intake, r->number);
+	struct tfp_error err;
+	if (fault == TFP_FRAMING_FINE)
+		return false;
+	tfp_fail(&err, TFP_BAD_QUERY, "%s", tfp_framing_text(fault));
+	tfp_reply_error(&r->reply, &err);
+	r->reply.status = tfp_framing_status(fault);
+	r->refused = true;
+	return true;
+}
+
 /* Makes the answer, or has it made by a job: then true, and the request is the
  * job's until the connection is resumed. */
 static bool hand_over(struct tfp_exchange *r)
 {
 	struct tfp_http_server *server = r->server;
 	struct tfp_error err;
+	if (refuse_fault(r))
+		return false;
 	r->conditions.accept_encoding = header(r, "Accept-Encoding");
 	r->conditions.if_none_match = header(r, "If-None-Match");
 	if (tfp_buf_failed(&r->body)) {
@@ -150,6 +166,10 @@ static bool hand_over_unless_stopping(struct tfp_exchange *r)
 static bool accept_request(struct tfp_exchange *r)
 {
 	struct tfp_error err;
+	if (refuse_fault(r)) {
+		r->shown = "?"; /* nothing that can be told */
+		return false;
+	}
 	bool get = strcmp(r->method, "GET") == 0, head = strcmp(r->method, "HEAD") == 0;
 	bool post = strcmp(r->method, "POST") == 0;
 	enum tfp_status status =
@@ -233,8 +253,10 @@ void *tfp_exchange_begin(void *context, const char *uri, struct MHD_Connection *
 	if (!r)
 		return NULL;
 	r->server = server;
-	r->client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	r->intake = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
 			    ->socket_context;
+	r->client = tfp_intake_client(r->intake);
+	r->number = tfp_intake_begin(r->intake);
 	tfp_client_phase(server->limits, r->client, TFP_PHASE_HEAD, 0);
 	r->started_ns = tfp_clock_monotonic_ns();
 	tfp_arena_init(&r->arena, REQUEST_MEMORY);
@@ -245,7 +267,9 @@ void *tfp_exchange_begin(void *context, const char *uri, struct MHD_Connection *
 	r->shown = shown;
 	if (shown)
 		tfp_access_mask(shown);
-	if (!r->uri || !shown) {
+	if (r->intake && r->number == 0)
+		tfp_log_warning("a request was read past what checks requests");
+	if (!r->uri || !shown || r->number == 0) {
 		tfp_arena_release(&r->arena);
 		tfp_free(r);
 		return NULL;
@@ -270,7 +294,7 @@ void tfp_exchange_end(void *context, struct MHD_Connection *connection, void **s
 		tfp_exchange_count(r, sent, duration_ns, whole);
 		atomic_fetch_sub(&r->server->active, 1);
 	}
-	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_IDLE, 0);
+	tfp_intake_end(r->intake);
 	*state = NULL;
 	if (r->pipe) /* it was never sent */
 		tfp_pipe_abandon(r->pipe);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/framing.h"
 #include "http/network.h"
 #include "http/router.h"
 
@@ -86,7 +87,7 @@ bool tfp_gate_check(struct tfp_gate *gate, struct MHD_Connection *connection,
 		.fetch_mode = header(connection, "Sec-Fetch-Mode"),
 		.accept = header(connection, "Accept"),
 		.authorization = header(connection, "Authorization"),
-		.cookie = header(connection, "Cookie"),
+		.cookie = header(connection, TFP_FRAMING_COOKIE),
 		.content_type = header(connection, "Content-Type"),
 		.exhausted = tfp_attempts_exhausted(gate->attempts, from, now_ns),
 	};

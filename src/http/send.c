@@ -248,7 +248,9 @@ enum MHD_Result tfp_exchange_send(struct tfp_exchange *r)
 	if (!response)
 		return MHD_NO; /* no memory: the connection is closed */
 	add_headers(&r->server->gate, response, reply);
-	if (atomic_load(&r->server->closing))
+	/* What comes after a request that makes no sense makes none either. */
+	if (atomic_load(&r->server->closing) || r->refused || reply->status == 400 ||
+	    tfp_intake_is_last(r->intake, r->number))
 		MHD_add_response_header(response, "Connection", "close");
 	tfp_client_phase(r->server->limits, r->client, TFP_PHASE_ANSWER, r->sent);
 	enum MHD_Result result = MHD_queue_response(r->connection, reply->status, response);

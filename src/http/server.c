@@ -16,8 +16,15 @@
 #define QUEUE_MAX         128u
 #define QUEUE_MAX_NETWORK 32u
 #define IDLE_SECONDS      75u
-/* Of libmicrohttpd for a request's head: a longer one it refuses itself. */
-#define HEAD_MEMORY (32 << 10)
+/* Of libmicrohttpd for a connection: the largest head that it is given, its lists of what is in
+ * it, and the head of an answer. */
+#define HEAD_MEMORY (64 << 10)
+/* It refuses what it can tell to be wrong, too. */
+#if MHD_VERSION >= 0x00097701
+#define STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL
+#else
+#define STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT
+#endif
 
 static enum MHD_Result admit(void *context, const struct sockaddr *address, socklen_t size)
 {
@@ -36,12 +43,21 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	if (begins) {
 		int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 				 ->connect_fd;
-		*state = tfp_limits_enter(
+		struct tfp_client *client = tfp_limits_enter(
 			server->limits, fd,
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
 				->client_addr);
+		struct tfp_intake *intake =
+			tfp_intake_new(fd, server->encrypted, server->limits, client);
+		if (!intake)
+			tfp_limits_leave(server->limits, client);
+		*state = intake;
 	} else {
-		tfp_limits_leave(server->limits, *state);
+		struct tfp_intake *intake = *state;
+		struct tfp_client *client = tfp_intake_client(intake);
+		tfp_intake_free(intake);
+		tfp_limits_leave(server->limits, client);
+		*state = NULL;
 	}
 	tfp_metrics_add(server->metrics, TFP_METRIC_CONNECTIONS, begins ? 1 : -1);
 	tfp_metrics_add(server->metrics, TFP_METRIC_ACCEPTED, begins);
@@ -75,6 +91,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 	server->listener = config->listener;
 	server->app = *app;
 	server->build = config->build;
+	server->encrypted = config->tls != NULL;
 	server->prefix = tfp_strdup(config->url_prefix);
 	enum tfp_status status = TFP_OK;
 	server->metrics = tfp_metrics_new(tfp_route_path, tfp_route_count());
@@ -123,6 +140,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		{MHD_OPTION_CONNECTION_LIMIT, most, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MEMORY, NULL},
+		{STRICTNESS, 1, NULL},
 		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)tfp_exchange_begin, server},
 		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)tfp_exchange_end, server},
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)connection_changed, server},

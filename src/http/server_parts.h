@@ -12,6 +12,7 @@
 #include "http/answers.h"
 #include "http/gate.h"
 #include "http/health.h"
+#include "http/intake.h"
 #include "http/limits.h"
 #include "http/metrics.h"
 #include "http/pipe.h"
@@ -36,6 +37,7 @@ struct tfp_http_server {
 	struct MHD_Daemon *daemon;
 	struct tfp_http_app app;
 	uint64_t build;
+	bool encrypted;
 	char *prefix;
 	struct tfp_listener *listener;
 	struct tfp_gate gate;
@@ -60,7 +62,9 @@ struct tfp_http_server {
 struct tfp_exchange {
 	struct tfp_http_server *server;
 	struct MHD_Connection *connection;
-	struct tfp_client *client; /* the connection's; or NULL */
+	struct tfp_intake *intake; /* the connection's; or NULL */
+	struct tfp_client *client; /* the same */
+	unsigned number;           /* of the request on its connection, from 1 */
 	struct tfp_arena arena;
 	const char *uri, *shown, *method; /* shown: without secrets */
 	struct tfp_http_target target;
@@ -75,7 +79,7 @@ struct tfp_exchange {
 	struct tfp_waiter waiter;        /* for an answer that others may want too */
 	struct tfp_shared_reply *shared; /* its body is this one's; or NULL */
 	enum tfp_stage { TFP_STAGE_HEAD, TFP_STAGE_BODY, TFP_STAGE_ANSWERED } stage;
-	bool counted;
+	bool counted, refused; /* refused: before it was understood */
 	size_t sent;
 	int64_t started_ns;
 };

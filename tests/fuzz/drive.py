@@ -44,6 +44,7 @@ TARGETS = {
     "fuzz_names": (1, 2048),
     "fuzz_access": (1, 1024),
     "fuzz_headers": (1, 1024),
+    "fuzz_framing": (2, 2048),
     "fuzz_grpc": (1, 4096),
     "fuzz_target": (1, 1024),
     "fuzz_profile_response": (1, 8192),

@@ -67,6 +67,21 @@ def write(path, data=b""):
         f.write(data)
 
 
+ELLIPTIC = ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
+
+
+def certificate(path, kind=ELLIPTIC):
+    """A certificate for this machine, and its key."""
+    cert, key = path + ".pem", path + ".key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-keyout", key, "-out", cert,
+         "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=PATIENCE)
+    os.chmod(key, 0o600)
+    return cert, key
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body

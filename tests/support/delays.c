@@ -101,11 +101,13 @@ ssize_t send(int fd, const void *bytes, size_t size, int flags)
 	return real(fd, bytes, size, flags);
 }
 
-ssize_t recv(int fd, void *bytes, size_t size, int flags)
+/* recv is the server's own, and calls this. */
+ssize_t recvfrom(int fd, void *restrict bytes, size_t size, int flags,
+		 struct sockaddr *restrict from, socklen_t *restrict from_size)
 {
-	REAL(ssize_t, "recv", int, void *, size_t, int);
+	REAL(ssize_t, "recvfrom", int, void *, size_t, int, struct sockaddr *, socklen_t *);
 	delay();
-	return real(fd, bytes, size, flags);
+	return real(fd, bytes, size, flags, from, from_size);
 }
 
 int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)

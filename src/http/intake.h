@@ -1,0 +1,36 @@
+/*
+ * What libmicrohttpd gets to read of a connection: requests that tfp_framing has passed, and
+ * nothing else. Of the versions in use some read requests loosely, some answer wrong ones twice,
+ * and none lets a program see the bytes, so it is given its bytes by us: intake.c defines recv
+ * and gnutls_record_recv, which libmicrohttpd calls, whether it is linked as an archive or
+ * shared. For descriptors that are not entered here they are what they were.
+ *
+ * An intake belongs to the thread of its connection.
+ */
+#ifndef TFP_HTTP_INTAKE_H
+#define TFP_HTTP_INTAKE_H
+
+#include "http/framing.h"
+#include "http/limits.h"
+
+struct tfp_intake;
+
+/* A connection begins; fd is open until after tfp_intake_free, client may be NULL. NULL without
+ * memory: then nothing may be believed of what is read from it. */
+struct tfp_intake *tfp_intake_new(int fd, bool encrypted, struct tfp_limits *limits,
+				  struct tfp_client *client);
+/* Accepts NULL. */
+void tfp_intake_free(struct tfp_intake *intake);
+struct tfp_client *tfp_intake_client(const struct tfp_intake *intake);
+
+/* libmicrohttpd has read a request's first line: its number among those of the connection, from
+ * 1; 0 when no such request went through here. */
+unsigned tfp_intake_begin(struct tfp_intake *intake);
+/* Whether the request has to be refused, and why. A fault of its body is known at its end. */
+enum tfp_framing_fault tfp_intake_fault(const struct tfp_intake *intake, unsigned number);
+/* Whether the client has sent its last request, and this is it. */
+bool tfp_intake_is_last(const struct tfp_intake *intake, unsigned number);
+/* A request has ended: the client is between two, or has begun the next. */
+void tfp_intake_end(struct tfp_intake *intake);
+
+#endif
