@@ -6,7 +6,6 @@
 #include "base/progress.h"
 #include "http/answer_file.h"
 #include "http/reply_cache.h"
-#include "http/watch.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -88,7 +87,7 @@ static void add_waiter(struct job *job, struct tfp_waiter *w)
 	job->waiters = w;
 	job->wanted++;
 	if (w->fd >= 0)
-		tfp_watch_add(job->answers->watch, w->fd, w->id);
+		tfp_watch_add(job->answers->watch, &w->watched, w->fd, w->id);
 }
 
 static void remove_job(struct tfp_answers *a, const struct job *job)
@@ -177,7 +176,7 @@ static struct tfp_waiter *end_job(struct job *job)
 	pthread_mutex_unlock(&a->lock);
 	for (struct tfp_waiter *w = waiters; w; w = w->next) {
 		if (w->fd >= 0)
-			tfp_watch_remove(a->watch, w->fd);
+			tfp_watch_remove(a->watch, &w->watched);
 	}
 	job->question.target = &job->own;
 	return waiters;

@@ -24,6 +24,7 @@
 #include "http/network.h"
 #include "http/router.h"
 #include "http/shared_reply.h"
+#include "http/watch.h"
 
 struct tfp_answers;
 
@@ -57,6 +58,7 @@ struct tfp_waiter {
 	/* The module's own. */
 	struct tfp_waiter *next;
 	struct tfp_answers *answers;
+	struct tfp_watched watched;
 	uint64_t id;
 	bool gone;
 };
