@@ -413,6 +413,10 @@ export function serve(dir, port = 0, seen = () => undefined, found = async () =>
       readFile(join(dir, name)).then((body) => response.setHeader('Content-Type', TYPES[extname(name)]).end(body), () => response.writeHead(404).end());
       return;
     }
+    if (url.pathname === '/healthz') {
+      response.end('ok');
+      return;
+    }
     if (url.pathname === '/progress') { // asked for where an answer is slow to come; nothing to tell
       response.setHeader('Content-Type', 'application/json').end('{"state":"none"}');
       return;

@@ -1,14 +1,16 @@
 // From the address to a page.
 
-import { ApiError, getJson, isAbort, onSignedOut, type Tool } from './core/api';
+import { ApiError, getJson, isAbort, onMissing, onSignedOut, type Tool } from './core/api';
+import { connection } from './core/connection';
 import { fill, h } from './core/dom';
+import { sentence } from './core/format';
 import { Keys } from './core/keys';
 import type { Page, PageType } from './core/page';
 import { Runs } from './core/runs';
 import { startTheme } from './core/theme';
 import { UrlState } from './core/url_state';
 import { lazyPage } from './components/lazy_page';
-import { errorState, notRecorded, signedOutState, skeleton } from './components/states';
+import { button, errorState, notRecorded, signedOutState, skeleton } from './components/states';
 import { frameworkOpStats } from './pages/framework_op_stats';
 import { inputPipeline } from './pages/input_pipeline_analyzer';
 import { kernelStats } from './pages/kernel_stats';
@@ -30,6 +32,9 @@ const PAGES: Record<string, PageType> = {
   tf_data_bottleneck_analysis: lazyPage('Filter pipelines', async () => (await import('./pages/tf_data_bottleneck_analysis')).tfDataBottleneck),
 };
 
+/** Of a page that does not show the list of runs; it is asked at once when something is not there. */
+const PACE = 3;
+
 /** Names older links and other programs use. */
 const ALIASES: Record<string, string> = { tf_stats: 'framework_op_stats', tensorflow_stats: 'framework_op_stats', overview: 'overview_page', input_pipeline: 'input_pipeline_analyzer', tf_data_bottleneck: 'tf_data_bottleneck_analysis', tf_data: 'tf_data_bottleneck_analysis', 'trace_viewer@': 'trace_viewer' };
 
@@ -44,20 +49,69 @@ class App {
   /** Only who came without a wish is sent on to the one run there is. */
   private entering = true;
   private signedOut = false;
+  /** The run in sight, once it was in the list: what never was there was not deleted. */
+  private listed = '';
+  private gone = false;
 
   start(): void {
     onSignedOut(() => this.signOut());
     this.url.subscribe(() => this.route());
     this.runs.subscribe(() => {
+      this.lookForRun();
       if (this.entering || this.url.get('run') !== '') this.route();
     });
+    this.runs.watch(PACE);
+    onMissing(() => void this.runs.refresh());
+    connection.subscribe(() => this.showTrouble());
+    connection.onReturn(() => {
+      void this.runs.refresh();
+      this.reopen();
+      return true;
+    });
+    connection.start();
     fill(this.shell.main, skeleton(40, 420));
     void this.runs.refresh();
     this.route();
   }
 
+  /** Whether the run in sight was deleted, or is there again. */
+  private lookForRun(): void {
+    const run = this.url.get('run');
+    const { list, error } = this.runs;
+    if (list === null || error !== null) return;
+    const isThere = list.runs.some((one) => one.run === run);
+    const [was, same] = [this.gone, this.listed === run];
+    if (isThere) this.listed = run;
+    this.gone = !isThere && this.listed === run && run !== '';
+    if (was !== this.gone) this.showTrouble();
+    if (was && isThere && same) this.reopen();
+  }
+
+  private showTrouble(): void {
+    if (this.signedOut) return;
+    const { trouble } = connection;
+    const again = button('Look now', () => {
+      void connection.look();
+      void this.runs.refresh();
+    });
+    if (trouble?.kind === 'silent') this.shell.showTrouble('The server does not answer', 'What is on this page may be old. It goes on by itself as soon as the server is back.', again);
+    else if (trouble !== null) this.shell.showTrouble('The server cannot do its work', `${sentence(trouble.error.message)} What is on this page may be old. It goes on by itself as soon as that is mended.`, again);
+    else if (this.gone) {
+      this.shell.showTrouble('This run is gone', 'It was deleted, moved or renamed. What is on this page was loaded before; it goes on by itself if the run comes back.', h('a', { href: '#/' }, 'All runs'));
+    } else this.shell.showTrouble(null);
+  }
+
+  /** Begins the page anew, as its address has it: nothing that failed stays failed. */
+  private reopen(): void {
+    if (this.signedOut) return;
+    this.close();
+    if (this.tools !== null) this.tools.run = '';
+    this.route();
+  }
+
   private signOut(): void {
     this.signedOut = true;
+    this.shell.showTrouble(null);
     this.toolsRequest?.abort();
     this.close();
     fill(this.shell.main, h('div', { class: 'page' }, h('h1', { tabindex: '-1' }, 'Signed out'), signedOutState()));
@@ -67,6 +121,7 @@ class App {
     if (this.signedOut) return;
     const { tool, params } = this.url.place;
     const run = params['run'] ?? '';
+    this.lookForRun();
     const alias = ALIASES[tool];
     if (alias !== undefined) {
       this.url.move({ tool: alias, params }, 'replace');

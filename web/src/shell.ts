@@ -41,6 +41,7 @@ export class Shell {
   private readonly themeButton: HTMLButtonElement;
   private readonly menuButton: HTMLButtonElement;
   private readonly toast = h('div', { class: 'toast', role: 'status', 'aria-live': 'polite' });
+  private readonly trouble = h('div', { class: 'trouble', role: 'alert', hidden: true });
   private tools: readonly Tool[] = [];
   private toolKeys: (() => void)[] = [];
   private toastTimer: number | undefined;
@@ -76,7 +77,7 @@ export class Shell {
           h('div', { class: 'picks' }, this.runPicker.element, this.basePicker.element, this.swap, this.clearBase, this.hostPicker.element),
           h('div', { class: 'find', role: 'search' }, icon('search'), this.search, this.regexButton, kbd),
           h('div', { class: 'tools' }, this.captureButton(), this.themeButton, iconButton('help', 'Help and keys', () => this.help()))),
-        this.nav, this.main),
+        this.nav, h('div', { class: 'body' }, this.trouble, this.main)),
       this.toast,
     ]);
     this.showTheme();
@@ -129,6 +130,12 @@ export class Shell {
       this.toast.classList.remove('shown');
       this.toast.textContent = '';
     }, 2500);
+  }
+
+  /** What keeps the page as a whole from going on, above everything that it still shows; null for nothing. */
+  showTrouble(title: string | null, text = '', act?: HTMLElement): void {
+    this.trouble.hidden = title === null;
+    fill(this.trouble, title !== null && h('b', {}, title), h('span', {}, text), act);
   }
 
   /** Opens a tool of the run in sight. */

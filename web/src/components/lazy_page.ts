@@ -1,6 +1,7 @@
 // Pages and dialogs whose code is a file of its own, fetched when first wanted: what most visits do not need costs them nothing.
 
 import { ApiError } from '../core/api';
+import { connection } from '../core/connection';
 import { fill, h } from '../core/dom';
 import type { Page, PageContext, PageType } from '../core/page';
 import { openDialog, type DialogBuilder } from './dialog';
@@ -26,10 +27,19 @@ function awaitCode<T>(slot: HTMLElement, heights: readonly number[], load: () =>
   const failed = (): void => {
     if (!wanted()) return;
     slot.removeAttribute('aria-busy');
-    fill(slot, errorState(new ApiError('network', 'The code of this part of the page could not be fetched from the server.', 'Is tfprof-server still running, and of the same version?'), () => {
+    const again = (): void => {
+      stop();
       wait();
       reloadIfServed().catch(failed);
-    }));
+    };
+    // Code that a server does not have will not be there after a reload either.
+    const stop = connection.onReturn((wasAway) => {
+      if (!wanted()) stop();
+      else if (wasAway) again();
+      return wasAway && wanted();
+    });
+    connection.lost();
+    fill(slot, errorState(new ApiError('network', 'The code of this part of the page could not be fetched from the server.', 'Is tfprof-server still running, and of the same version?'), again));
   };
   wait();
   load().then((loaded) => {

@@ -157,6 +157,41 @@ export function onSignedOut(listener: () => void): void {
   signedOut = listener;
 }
 
+let heard: (heard: boolean) => void = () => undefined;
+let missing: () => void = () => undefined;
+
+/** Called for every request: whether it was answered. */
+export function onHeard(listener: (heard: boolean) => void): void {
+  heard = listener;
+}
+
+/** Called when the server says that what was asked about is not there. */
+export function onMissing(listener: () => void): void {
+  missing = listener;
+}
+
+function noAnswer(where: string): ApiError {
+  return new ApiError('network', 'The server did not answer.', 'Is tfprof-server still running, and is this machine still connected to it?', null, null, where);
+}
+
+/** What a proxy says of a server that is not there. */
+const PROXY_STATUS = [502, 503, 504];
+/** A machine that went away says nothing at all. */
+const HEALTH_MS = 8000;
+
+/** Whether the server answers and can do its work: null, or what is wrong. */
+export async function health(): Promise<{ kind: 'silent' | 'unwell'; error: ApiError } | null> {
+  const where = 'healthz';
+  try {
+    const response = await fetch(where, { cache: 'no-store', signal: AbortSignal.timeout(HEALTH_MS) });
+    if (response.ok || !PROXY_STATUS.includes(response.status)) return null;
+    const body: unknown = await response.json().catch(() => null);
+    return (body as { error?: unknown } | null)?.error === undefined ? { kind: 'silent', error: noAnswer(where) } : { kind: 'unwell', error: errorFrom(body, response.status, where) };
+  } catch {
+    return { kind: 'silent', error: noAnswer(where) };
+  }
+}
+
 async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
   let response: Response;
   let body: unknown;
@@ -164,15 +199,24 @@ async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
     response = await fetch(where, init);
   } catch (error) {
     if (isAbort(error)) throw error;
-    throw new ApiError('network', 'The server did not answer.', 'Is tfprof-server still running, and is this machine still connected to it?', null, null, where);
+    heard(false);
+    throw noAnswer(where);
   }
   try {
     body = await response.json();
   } catch (error) {
     if (isAbort(error)) throw error;
+    // An answer that breaks off is none.
+    if (error instanceof TypeError || PROXY_STATUS.includes(response.status)) {
+      heard(false);
+      throw noAnswer(where);
+    }
+    heard(true);
     if (!response.ok) throw errorFrom(null, response.status, where);
     throw new ApiError('bad_answer', 'The answer was no JSON.', 'Something between this page and the server may have changed it.', null, null, where);
   }
+  heard(true);
+  if (response.status === 404) missing();
   if (response.status === 401) {
     signedOut?.();
     signedOut = null;

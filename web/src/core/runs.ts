@@ -17,13 +17,13 @@ export class Runs {
   list: RunList | null = null;
   error: ApiError | null = null;
   private readonly listeners = new Set<() => void>();
-  private watchers = 0;
+  private readonly watchers = new Set<{ every: number }>();
   private timer: number | undefined;
   private pending: Promise<void> | null = null;
 
   constructor() {
     document.addEventListener('visibilitychange', () => {
-      if (document.visibilityState === 'visible' && this.watchers > 0) void this.refresh();
+      if (document.visibilityState === 'visible' && this.watchers.size > 0) void this.refresh();
     });
   }
 
@@ -32,13 +32,14 @@ export class Runs {
     return () => this.listeners.delete(listener);
   }
 
-  /** Polls until the returned function is called. */
-  watch(): () => void {
-    this.watchers += 1;
+  /** Polls until the returned function is called; less often by a factor where nobody looks at the list itself. */
+  watch(every = 1): () => void {
+    const watcher = { every };
+    this.watchers.add(watcher);
     this.schedule();
     return () => {
-      this.watchers -= 1;
-      if (this.watchers === 0) window.clearTimeout(this.timer);
+      this.watchers.delete(watcher);
+      this.schedule();
     };
   }
 
@@ -66,9 +67,10 @@ export class Runs {
 
   private schedule(): void {
     window.clearTimeout(this.timer);
-    if (this.watchers === 0) return;
+    if (this.watchers.size === 0) return;
+    const every = Math.min(...[...this.watchers].map((watcher) => watcher.every));
     this.timer = window.setTimeout(() => {
       if (document.visibilityState === 'visible') void this.refresh();
-    }, Math.max(INTERVAL_MS, INTERVAL_MS_A_RUN * (this.list?.runs.length ?? 0)));
+    }, every * Math.max(INTERVAL_MS, INTERVAL_MS_A_RUN * (this.list?.runs.length ?? 0)));
   }
 }

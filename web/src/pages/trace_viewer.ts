@@ -10,7 +10,7 @@ import { formatPlace, prefixed, type Patch } from '../core/url_state';
 import { DetailPanel } from '../components/detail_panel';
 import { Menu } from '../components/menu';
 import { Segmented, Toggle } from '../components/segmented';
-import { button, iconButton, notRecorded } from '../components/states';
+import { button, errorState, iconButton, notRecorded } from '../components/states';
 import { ToolView } from '../components/tool_view';
 import { TraceServer, whole as wholePs, type Direction, type EventInfo, type Hit, type TraceInfo } from '../timeline/answers';
 import { AreaPanel } from '../timeline/area_panel';
@@ -54,6 +54,8 @@ class TraceViewerPage implements Page {
   private readonly finding = h('span', { class: 'trace-finding', role: 'status', hidden: true });
   private readonly legend = h('span', { class: 'legend' });
   private readonly drawer = h('div', { class: 'trace-drawers' });
+  /** Instead of details, where they could not be had. */
+  private readonly eventTrouble = h('div', {});
   private readonly filter = h('input', { type: 'search', class: 'trace-filter', 'aria-label': 'Filter tracks', placeholder: 'Filter tracks', autocomplete: 'off', spellcheck: 'false', on: { input: () => this.set({ track: this.filter.value }, 'replace') } });
   private readonly modes: Segmented;
   private readonly colourMenu: Menu;
@@ -213,7 +215,7 @@ class TraceViewerPage implements Page {
     fill(this.stage, this.search.element, timeline.element, this.list.element,
       h('footer', { class: 'trace-foot' }, this.tally, this.live, h('span', { class: 'trace-hints', 'aria-hidden': 'true' }, ...['W', 'A', 'S', 'D'].map((key) => h('kbd', {}, key)), ' move ', h('kbd', {}, 'F'), ' fit ', h('kbd', {}, '?'), ' all keys')),
       h('div', { class: 'trace-legend' }, this.legend, this.finding), this.drawer);
-    fill(this.drawer, this.areaPanel.element, this.detail.element);
+    fill(this.drawer, this.areaPanel.element, this.eventTrouble, this.detail.element);
     this.drawer.before(grip({
       label: 'Height of the details', name: 'trace.drawer', smallest: 80, largest: () => this.stage.clientHeight - 260, initial: Math.round(this.stage.clientHeight * 0.4),
       set: (pixels) => { this.drawer.style.height = `${pixels}px`; },
@@ -328,10 +330,11 @@ class TraceViewerPage implements Page {
     if (trace === null || timeline === null) return;
     // The list counts for itself.
     this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
-      + `${counts.events > counts.boxes ? ' · hatched where several share a pixel' : ''}${counts.waiting ? ' · loading…' : ''}`;
-    timeline.element.classList.toggle('waiting', counts.waiting);
+      + `${counts.events > counts.boxes ? ' · hatched where several share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
+    timeline.element.classList.toggle('waiting', counts.waiting && counts.error === null);
     timeline.element.setAttribute('aria-busy', String(counts.waiting && counts.error === null));
     this.trouble.hidden = counts.error === null;
+    if (counts.error === null) this.trouble.replaceChildren();
     if (counts.error !== null && this.trouble.childElementCount === 0) {
       fill(this.trouble, h('span', {}, `A part of the timeline could not be loaded: ${counts.error instanceof Error ? counts.error.message : String(counts.error)}`), button('Try again', () => {
         timeline.store.again();
@@ -452,6 +455,7 @@ class TraceViewerPage implements Page {
     this.areaPanel?.show(area, area === null ? [] : area.tracks.length > 0 ? area.tracks : this.shownTracks(), this.allShown());
     this.stage.classList.toggle('with-drawer', selection !== null);
     const id = selection?.kind === 'event' ? selection.id : '';
+    if (id !== this.asked) this.eventTrouble.replaceChildren();
     if (id === '') {
       this.asking?.abort();
       this.asked = '';
@@ -468,7 +472,13 @@ class TraceViewerPage implements Page {
     this.asking = controller;
     this.server?.event(id, controller.signal).then((event) => this.showEvent(event), (error: unknown) => {
       if (controller.signal.aborted) return;
-      this.context.say(error instanceof Error ? error.message : String(error), true);
+      this.event = null;
+      timeline.select(null);
+      this.detail.show(null);
+      fill(this.eventTrouble, errorState(error, () => {
+        this.asked = '';
+        this.showSelection();
+      }));
     });
   }
 
@@ -544,7 +554,7 @@ class TraceViewerPage implements Page {
     if (known !== undefined && known !== null) {
       this.go(known, 'show', 'replace');
     } else if (known === undefined) {
-      void server.neighbour(event.id, direction).then((found) => (found === null ? this.context.say('There is no other of this name') : this.go(found.id, 'show', 'replace')), () => undefined);
+      void server.neighbour(event.id, direction).then((found) => (found === null ? this.context.say('There is no other of this name') : this.go(found.id, 'show', 'replace')), (error: unknown) => this.context.say(error instanceof Error ? error.message : String(error), true));
     } else if (direction === 'parent' || direction === 'child') {
       this.besideTrack(event, direction === 'child' ? 1 : -1);
     } else {

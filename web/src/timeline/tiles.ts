@@ -1,6 +1,6 @@
 // Blocks of tiles: kept by track, level and place, asked for in groups, let go of when they were not seen for long.
 
-import { isAbort } from '../core/api';
+import { ApiError, isAbort } from '../core/api';
 import type { TraceServer } from './answers';
 import { decode, weight, type Block, type Names, type TileAnswer } from './decode';
 import { BLOCK_TILES, blockSpan } from './viewport';
@@ -53,6 +53,11 @@ const RETRY_MS = 2000;
 const TRIES = 3;
 
 const key = (track: string, level: number, index: number): string => `${track}/${level}/${index}`;
+
+/** What will not be otherwise in two seconds: the run is gone, or the server is. */
+function isFinal(error: unknown): boolean {
+  return error instanceof ApiError && ['not_found', 'network'].includes(error.code);
+}
 
 export class TileStore {
   private readonly held = new Map<string, Held>();
@@ -199,7 +204,7 @@ export class TileStore {
     }, (error: unknown) => {
       if (!this.flights.delete(flight) || isAbort(error)) return;
       for (const id of flight.places.keys()) {
-        const times = (this.failed.get(id)?.times ?? 0) + 1;
+        const times = isFinal(error) ? TRIES : (this.failed.get(id)?.times ?? 0) + 1;
         this.failed.set(id, { at: Date.now(), times });
         if (times >= TRIES) this.error = error;
       }
