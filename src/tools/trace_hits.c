@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* So many hits are few enough to be looked at one by one. */
@@ -166,6 +165,52 @@ static bool find_range(const struct tfp_hit_track *list, size_t count, uint64_t 
 	*out = h->range;
 	tfp_free(h);
 	return true;
+}
+
+/* ---- density ---- */
+
+struct density {
+	const struct tfp_hit_track *list;
+	int64_t from_ps, to_ps;
+	uint32_t slots;
+	atomic_uint_least64_t *counts;
+};
+
+static void add_to_density(void *context, size_t i)
+{
+	const struct density *d = context;
+	const struct tfp_hit_track *t = &d->list[i];
+	const __int128 length = (__int128)d->to_ps - d->from_ps;
+	int64_t slot_end = d->from_ps;
+	uint32_t slot = 0;
+	uint64_t count = 0;
+	for (uint32_t e = t->count ? t->from : t->to; e < t->to; e++) {
+		int64_t start = tfp_trace_start_ps(&t->track, e);
+		if (start < d->from_ps || !tfp_hits_match(t, e))
+			continue;
+		if (start >= d->to_ps)
+			break;
+		/* Starts ascend: the counts go over one at a time. */
+		if (start >= slot_end) {
+			atomic_fetch_add(&d->counts[slot], count);
+			count = 0;
+			slot = (uint32_t)(((__int128)start - d->from_ps) * d->slots / length);
+			slot_end = d->from_ps +
+				   (int64_t)((length * (slot + 1) + d->slots - 1) / d->slots);
+		}
+		count++;
+	}
+	if (count)
+		atomic_fetch_add(&d->counts[slot], count);
+}
+
+void tfp_hits_density(const struct tfp_hit_track *list, size_t count, int64_t from_ps,
+		      int64_t to_ps, uint32_t slots, struct tfp_pool *pool,
+		      atomic_uint_least64_t *counts)
+{
+	struct density d = {list, from_ps, to_ps, slots, counts};
+	if (slots > 0 && from_ps < to_ps)
+		tfp_pool_for(pool, count, add_to_density, &d);
 }
 
 /* ---- the page ---- */

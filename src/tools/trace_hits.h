@@ -13,6 +13,8 @@
 
 #include "tools/trace.h"
 
+#include <stdatomic.h>
+
 struct tfp_hit_track {
 	struct tfp_trace_track track;
 	uint32_t from, to;      /* events of the line that are looked at: from..to-1 */
@@ -58,6 +60,12 @@ uint64_t tfp_hits_count(struct tfp_hit_track *list, size_t count, struct tfp_poo
 enum tfp_status tfp_hits_page(const struct tfp_hit_track *list, size_t count, uint64_t offset,
 			      size_t limit, struct tfp_pool *pool, struct tfp_hit *out,
 			      size_t *out_count, struct tfp_error *err) TFP_CHECK;
+
+/* How many hits begin in each of the slots of equal length from from_ps to to_ps; counts has one
+ * for each, zeroed by the caller. After tfp_hits_count. */
+void tfp_hits_density(const struct tfp_hit_track *list, size_t count, int64_t from_ps,
+		      int64_t to_ps, uint32_t slots, struct tfp_pool *pool,
+		      atomic_uint_least64_t *counts);
 
 /* First event of the track's line that begins at a time of the trace or later. */
 uint32_t tfp_hits_find(const struct tfp_trace_track *t, int64_t start_ps);

@@ -12,6 +12,7 @@
 
 #define LIMIT     200u
 #define LIMIT_MAX 2000u
+#define SLOTS_MAX 8192u
 /* A question that takes longer is not one for a person who waits. */
 #define PATIENCE_NS INT64_C(20000000000)
 /* Texts that may be given up on. More say that the expression is too costly for these names,
@@ -31,7 +32,7 @@ struct search {
 	const struct tfp_trace *trace;
 	struct tfp_text_pattern *pattern;
 	bool in_names, in_args, numbers; /* numbers: the text can be one's */
-	uint64_t offset, limit;
+	uint64_t offset, limit, slots;
 	int64_t from_ps, to_ps, deadline_ns;
 	struct tfp_trace_track *tracks;
 	struct tfp_hit_track *hits; /* beside tracks */
@@ -303,6 +304,25 @@ static enum tfp_status match_all(struct search *s, struct tfp_error *err)
 	return TFP_OK;
 }
 
+/* How many hits begin where, for marks over a trace with more of them than anybody asks for. */
+static enum tfp_status put_density(const struct search *s, struct tfp_buf *out,
+				   struct tfp_error *err)
+{
+	atomic_uint_least64_t *counts = tfp_calloc(s->slots, sizeof(*counts));
+	if (!counts)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a search");
+	tfp_hits_density(s->hits, s->count, s->from_ps, s->to_ps, (uint32_t)s->slots,
+			 s->trace->pool, counts);
+	tfp_buf_printf(out,
+		       ",\"density\":{\"from_ps\":%" PRId64 ",\"to_ps\":%" PRId64 ",\"counts\":[",
+		       s->from_ps, s->to_ps);
+	for (uint64_t i = 0; i < s->slots; i++)
+		tfp_buf_printf(out, "%s%" PRIu64, i ? "," : "", (uint64_t)atomic_load(&counts[i]));
+	tfp_buf_puts(out, "]}");
+	tfp_free(counts);
+	return TFP_OK;
+}
+
 static enum tfp_status put_hits(struct search *s, struct tfp_buf *out, struct tfp_error *err)
 {
 	struct tfp_pool *pool = s->trace->pool;
@@ -330,7 +350,10 @@ static enum tfp_status put_hits(struct search *s, struct tfp_buf *out, struct tf
 			tfp_buf_putc(out, ',');
 		tfp_hits_put(out, &s->tracks[page[i].track], page[i].event);
 	}
-	tfp_buf_puts(out, "]}");
+	tfp_buf_putc(out, ']');
+	if (status == TFP_OK && s->slots)
+		status = put_density(s, out, err);
+	tfp_buf_putc(out, '}');
 	tfp_free(page);
 	return status;
 }
@@ -368,10 +391,14 @@ static enum tfp_status read_query(struct search *s, const struct tfp_query *quer
 		status = tfp_query_get_count(query, "offset", 0, &s->offset, err);
 	if (status == TFP_OK)
 		status = tfp_query_get_count(query, "limit", LIMIT, &s->limit, err);
+	if (status == TFP_OK)
+		status = tfp_query_get_count(query, "slots", 0, &s->slots, err);
 	if (status != TFP_OK)
 		return status;
 	if (s->limit > LIMIT_MAX)
 		return tfp_fail(err, TFP_BAD_QUERY, "parameter limit: at most %u", LIMIT_MAX);
+	if (s->slots > SLOTS_MAX)
+		return tfp_fail(err, TFP_BAD_QUERY, "parameter slots: at most %u", SLOTS_MAX);
 	text = text ? text : "";
 	s->in_names = place != 1;
 	s->in_args = place != 0;

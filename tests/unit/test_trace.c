@@ -483,6 +483,14 @@ static void test_search(void **state)
 		    "[{\"id\":\"0.0\",\"count\":1},{\"id\":\"0.2\",\"count\":1}]",
 		    "[\"0.2.1\",\"0.0.0\"]");
 	assert_hits(ASK(&l, tfp_trace_search_json, "q=MemoryAllocation", "in=all"), "[]", "[]");
+	/* How many begin in each third of 1951 ps, and of a part of that. */
+	json_t *found = ASK(&l, tfp_trace_search_json, "q=e", "limit=1", "slots=3");
+	assert_part(found, "density", "{\"from_ps\":0,\"to_ps\":1951,\"counts\":[6,2,1]}");
+	json_decref(found);
+	found = ASK(&l, tfp_trace_search_json, "q=e", "slots=2", "from_ps=150", "to_ps=1000");
+	assert_part(found, "density", "{\"from_ps\":150,\"to_ps\":1000,\"counts\":[3,1]}");
+	json_decref(found);
+	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "q=e", "slots=8193");
 	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "q=(", "mode=regex");
 	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "q=a", "mode=glob");
 	REFUSED(&l, tfp_trace_search_json, TFP_BAD_QUERY, "mode=text");
@@ -776,6 +784,21 @@ static void test_pages_of_many(void **state)
 			assert_int_equal(page[k].track, all[offsets[i] + k].track);
 			assert_int_equal(page[k].event, all[offsets[i] + k].event);
 		}
+	}
+	/* As many in each slot as there are, whatever does not divide evenly. */
+	static const int64_t ends[][2] = {{0, 1000000}, {3, 999983}, {123456, 123457}, {5, 5}};
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		enum { SLOTS = 997 };
+		atomic_uint_least64_t counts[SLOTS] = {0};
+		uint64_t right[SLOTS] = {0};
+		const int64_t from = ends[i][0], to = ends[i][1];
+		for (size_t k = 0; k < total; k++) {
+			if (all[k].start_ps >= from && all[k].start_ps < to)
+				right[(all[k].start_ps - from) * SLOTS / (to - from)]++;
+		}
+		tfp_hits_density(list, 3, from, to, SLOTS, NULL, counts);
+		for (size_t k = 0; k < SLOTS; k++)
+			assert_int_equal(atomic_load(&counts[k]), right[k]);
 	}
 	free(all);
 	tfp_free(tracks);

@@ -268,6 +268,53 @@ await tap.test('search counts the whole trace and goes from hit to hit', () => u
   await param(page, 'q', null);
 }));
 
+await tap.test('marks of a search are over the whole trace, and going to a hit shows it', () => using(place('&q=hay&in=args', 'many/hits'), {}, async (page) => {
+  const status = (text) => page.waitForFunction((wanted) => document.querySelector('.trace-search-status')?.textContent.startsWith(wanted), text);
+  await status('3,000 events on 1 track');
+  await framed(page);
+  // A row of pixels of the map above its density: which parts of the trace have a mark.
+  const marks = () => page.$eval('.trace-map', (canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 1, canvas.width, 1);
+    return Array.from({ length: 20 }, (_, part) => {
+      const [from, to] = [part, part + 1].map((at) => Math.floor((at / 20) * canvas.width));
+      let marked = 0;
+      for (let x = from; x < to; x += 1) if (data[4 * x] < 80 && data[4 * x + 3] > 0) marked += 1;
+      return marked > 0;
+    });
+  });
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
+  equal(await marks(), new Array(20).fill(true), 'parts of the trace with a mark');
+  const wide = async () => {
+    const { from, to } = params(page);
+    return (1000 / (Number(to) - Number(from))) * (await page.locator('.trace-area').boundingBox()).width;
+  };
+  await page.focus('.find input');
+  await page.keyboard.press('Enter');
+  await status('1 of 3,000');
+  await param(page, 'from');
+  await still(page);
+  const seen = await wide();
+  assert(seen >= 20 && seen < 200, `the hit is ${seen} px wide`);
+  // The next one at the same zoom, though it is far away.
+  await page.keyboard.press('Enter');
+  await status('2 of 3,000');
+  await param(page, 'sel', '0.0.1');
+  await still(page);
+  assert(Number(params(page).from) < 100e6 && Number(params(page).to) > 100e6, `${params(page).from} to ${params(page).to}`);
+  assert(Math.abs((await wide()) / seen - 1) < 0.01, 'another zoom');
+  // Late in the trace hits are framed that no page of the list holds yet.
+  const asking = page.waitForResponse((response) => response.url().includes('/trace_viewer/search') && response.url().includes('from_ps='));
+  await page.evaluate(() => { location.hash = location.hash.replace(/from=[^&]*/, 'from=289999995000').replace(/to=[^&]*/, 'to=290000015000').replace(/&sel=[^&]*/, ''); });
+  await asking;
+  await page.waitForFunction(([y]) => {
+    const top = document.querySelector('.trace-top');
+    const scale = top.width / top.clientWidth;
+    // The event ends at three tenths of the view; its frame is there.
+    const { data } = top.getContext('2d').getImageData(Math.round(0.3 * top.width) - 3, Math.round(y * scale), 6, 1);
+    return Array.from({ length: 6 }, (_, i) => data[4 * i + 3]).some((alpha) => alpha > 100);
+  }, [FIRST_TRACK]);
+}));
+
 await tap.test('arguments can be searched', () => using(place('&q=19300000&in=args'), {}, async (page) => {
   await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent === '40 events on 1 track');
 }));

@@ -215,6 +215,12 @@ function oneName() {
   ];
 }
 
+/** Some thousand events of a microsecond, over minutes: a page of a search holds those of the first minute and a half. */
+function manyHits() {
+  const events = Array.from({ length: 3000 }, (_, i) => [i * 100 * MS, 1 * US, 0, 'needle', [{ name: 'tag', value: 'hay' }]]);
+  return [{ pid: 1, name: '/device:GPU:0', kind: 'device', host: 0, tracks: [{ tid: 13, name: 'Stream #13(Compute)', kind: 'stream', source: new Listed(events) }] }];
+}
+
 function makeTrace(hosts, processes, steps, more = {}) {
   const duration = Math.max(0, ...processes.flatMap((process) => process.tracks.map((track) => track.source.end)));
   const numbers = new Map();
@@ -239,6 +245,7 @@ export const TRACES = {
   'two/hosts': makeTrace([host(0, 'worker0'), { ...host(1, 'worker1'), aligned: false }], [...smallHost(0, 0), ...smallHost(1, 3 * MS)], [], { alignment: 'worker1 does not say when its profile began; its events are shown from their own beginning.' }),
   'big/ten-million': makeTrace([host(0, 'worker0')], bigHost(0, BIG_EVENTS, 5e12), steps(40, 125)),
   'raw/steps': makeTrace([host(0, 'worker0')], smallHost(0, 0), steps(20, 10), { raw: true }),
+  'many/hits': makeTrace([host(0, 'worker0')], manyHits(), []),
   'one/name': makeTrace([host(0, 'worker0')], oneName(), []),
   'empty/none': makeTrace([host(0, 'worker0')], [], []),
 };
@@ -382,7 +389,11 @@ function answer(path, query) {
       const hits = all().filter(({ event }) => (inside !== 'args' && test(event.name)) || (inside !== 'name' && event.args.some((arg) => test(`${arg.value}`))));
       const counts = new Map();
       for (const { track } of hits) counts.set(track.id, (counts.get(track.id) ?? 0) + 1);
-      return { total: hits.length, tracks: [...counts].map(([id, count]) => ({ id, count })), hits: hits.slice(offset, offset + limit).map(({ track, event }) => brief(track, event)) };
+      const slots = number('slots', 0);
+      const [first, last] = [from, Math.min(to, trace.duration + 1)];
+      const density = new Array(slots).fill(0);
+      if (slots > 0) for (const { event } of hits) density[Math.floor(((event.start - first) / (last - first)) * slots)] += 1;
+      return { total: hits.length, tracks: [...counts].map(([id, count]) => ({ id, count })), ...(slots > 0 ? { density: { from_ps: first, to_ps: last, counts: density } } : {}), hits: hits.slice(offset, offset + limit).map(({ track, event }) => brief(track, event)) };
     }
     case '/trace_viewer/aggregate': {
       const rows = new Map();

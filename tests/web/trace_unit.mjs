@@ -13,6 +13,7 @@ const hits = await load('timeline/hit_test');
 const pointer = await load('timeline/pointer');
 // Which theme there is does not matter here.
 globalThis.matchMedia = () => ({ matches: false, addEventListener: () => undefined });
+const ruler = await load('timeline/ruler');
 const colouringOf = await load('timeline/colours');
 const colours = await load('core/colours');
 const link = await load('core/trace_link');
@@ -29,6 +30,27 @@ test('a slow event leads to itself, with room around it, on its own host', () =>
   assert.equal(link.slowestLink(context(['b']))({ ...one, timeline_us: 0 })[1].from, '0');
   assert.equal(link.slowestLink(context(['b']))({ host: 'b', start_us: 7, duration_us: 2 }), null);
   assert.equal(link.slowestLink(context(['b'], false))(one), null);
+});
+
+test('a hit is shown as large as it takes to see it', () => {
+  const all = 290e12;
+  const shown = viewport.showing(viewport.whole(all), 1200, 200e12, 200e12 + 1e6, all);
+  close(viewport.toX(shown, 1200, 200e12 + 1e6) - viewport.toX(shown, 1200, 200e12), 24, 0.1);
+  close((shown.from + shown.to) / 2, 200e12 + 5e5, 1);
+  // Wide enough and in sight: nothing moves. Out of sight: the same zoom.
+  assert.equal(viewport.showing(shown, 1200, 200e12, 200e12 + 2e6, all), shown);
+  close(viewport.span(viewport.showing(shown, 1200, 100e12, 100e12 + 2e6, all)), viewport.span(shown), 1);
+  // What is longer than the view is seen whole; what has no length as if it had some.
+  close(viewport.span(viewport.showing(shown, 1200, 1e12, 5e12, all)), 4.4e12, 1);
+  close(viewport.span(viewport.showing(shown, 1200, 1e12, 1e12, all)), 5e5, 1);
+});
+
+test('a mark over each pixel with a hit, however many there are elsewhere', () => {
+  const heights = ruler.hitHeights([0, 1, 0, 1000, 30, 0], (slot) => Math.floor(slot / 2));
+  assert.deepEqual([...heights.keys()], [0, 1, 2]);
+  assert.ok(heights.get(0) >= 4 && heights.get(0) < heights.get(2) && heights.get(2) < heights.get(1));
+  assert.deepEqual([...ruler.hitHeights([1, 0, 1], (slot) => slot).values()], [4, 4]);
+  assert.equal(ruler.hitHeights([0, 0], (slot) => slot).size, 0);
 });
 
 test('time and pixels are each other’s inverse', () => {

@@ -189,7 +189,7 @@ class TraceViewerPage implements Page {
     });
     this.timeline = timeline;
     this.search = new SearchBar(server, {
-      found: (hits, all) => timeline.found(hits.slice(0, 2000), all),
+      found: (hits, density) => timeline.found(hits, density),
       only: (test) => timeline.only(test),
       go: (hit) => this.goHit(hit),
       goTrack: (track) => this.goTrack(track),
@@ -197,6 +197,7 @@ class TraceViewerPage implements Page {
       setting: (key, value) => this.set({ [key]: value }),
       clear: () => this.set({ q: null, re: null, in: null, case: null }),
       time: () => this.event?.start_ps ?? timeline.view.from,
+      view: () => this.target(),
     });
     this.areaPanel = new AreaPanel(server, prefixed(this.url, 'a.'), {
       close: () => this.set({ sel: null }),
@@ -397,6 +398,7 @@ class TraceViewerPage implements Page {
   private writeView(): void {
     if (this.timer === undefined) return;
     this.set({}, 'replace');
+    void this.search?.look();
   }
 
   private startView(trace: TraceInfo): View {
@@ -511,13 +513,16 @@ class TraceViewerPage implements Page {
     hasSteps: () => (this.trace?.steps.length ?? 0) > 0,
   };
 
-  private go(id: string, how: 'show' | 'centre' | 'fit', history: 'push' | 'replace'): void {
+  private go(id: string, how: 'show' | 'see' | 'centre' | 'fit', history: 'push' | 'replace'): void {
     this.reveal = how;
     this.set({ sel: id }, history);
   }
 
   private goHit(hit: Hit): void {
-    this.go(hit.id, 'show', 'replace');
+    const { event } = this;
+    // Chosen already, and perhaps out of sight by now.
+    if (event?.id === hit.id) this.timeline?.reveal(event.track, event.start_ps, event.start_ps + event.duration_ps, event.depth, 'see');
+    else this.go(hit.id, 'see', 'replace');
   }
 
   private processOf(track: string): TraceInfo['processes'][number] | undefined {

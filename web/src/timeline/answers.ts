@@ -112,6 +112,14 @@ export interface SearchAnswer {
   gave_up?: number;
   tracks: { id: string; count: number }[];
   hits: Hit[];
+  /** How many begin in each of the slots of equal length between two times. */
+  density?: Density;
+}
+
+export interface Density {
+  from_ps: number;
+  to_ps: number;
+  counts: number[];
 }
 
 export interface ListAnswer {
@@ -180,8 +188,8 @@ export class TraceServer {
     return this.get('events', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), offset, limit }, signal);
   }
 
-  search(query: SearchQuery, offset: number, limit: number, signal?: AbortSignal): Promise<SearchAnswer> {
-    return this.get('search', { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0, offset, limit }, signal);
+  search(query: SearchQuery, more: Query, signal?: AbortSignal): Promise<SearchAnswer> {
+    return this.get('search', { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0, ...more }, signal);
   }
 
   area(tracks: readonly string[], from: number, to: number, signal?: AbortSignal): Promise<AreaAnswer> {

@@ -2,7 +2,7 @@
 
 import { inkOn, type Rgb } from '../core/colours';
 import { trimRight } from '../core/names';
-import type { StepInfo, TraceInfo } from './answers';
+import type { Density, StepInfo, TraceInfo } from './answers';
 import type { Colouring } from './colours';
 import type { Mark } from './marks';
 import { fitCanvas, FONT, timeText } from './overlay';
@@ -28,6 +28,19 @@ export function stepsBetween(steps: readonly StepInfo[], from: number, to: numbe
   let last = low - 1;
   while (last + 1 < steps.length && (steps[last + 1]?.start_ps ?? Infinity) < to) last += 1;
   return { first: low, last };
+}
+
+const HIT_LOW = 4;
+const HIT_HIGH = 14;
+
+/** How high the mark is of each pixel with a hit; `place` is the pixel of a slot. One hit can be seen beside a thousand. */
+export function hitHeights(counts: readonly number[], place: (slot: number) => number): Map<number, number> {
+  const pixels = new Map<number, number>();
+  counts.forEach((hits, slot) => {
+    if (hits > 0) pixels.set(place(slot), (pixels.get(place(slot)) ?? 0) + hits);
+  });
+  const most = Math.log1p(Math.max(1, ...pixels.values()));
+  return new Map([...pixels].map(([x, hits]) => [x, HIT_LOW + Math.round((HIT_HIGH - HIT_LOW) * (most <= Math.LN2 ? 0 : (Math.log1p(hits) - Math.LN2) / (most - Math.LN2)))]));
 }
 
 export interface HeadScene {
@@ -134,10 +147,18 @@ function drawDensity(context: CanvasRenderingContext2D, trace: TraceInfo, width:
   }
 }
 
+/** Where something was found: each pixel with a hit has a mark, the higher the more there are. */
+function drawHits(context: CanvasRenderingContext2D, { from_ps: from, to_ps: to, counts }: Density, all: View, width: number, ink: Rgb): void {
+  const heights = hitHeights(counts, (index) => Math.floor(toX(all, width, from + ((index + 0.5) / counts.length) * (to - from))));
+  context.fillStyle = rgb(ink);
+  for (const [x, height] of heights) context.fillRect(x, 0, 1, height);
+}
+
 /** The whole trace in small, with the part in sight framed. The density changes rarely, so it is drawn once and copied. */
 export class TraceMap {
   private readonly store = document.createElement('canvas');
   private drawn = '';
+  private marked: Density | null = null;
 
   constructor(private readonly canvas: HTMLCanvasElement, private trace: TraceInfo) {}
 
@@ -147,20 +168,20 @@ export class TraceMap {
     this.drawn = '';
   }
 
-  draw(view: View, width: number, scale: number, hits: readonly number[], marks: readonly Mark[], colouring: Colouring): void {
+  draw(view: View, width: number, scale: number, hits: Density | null, marks: readonly Mark[], colouring: Colouring): void {
     const { inks } = colouring;
     const key = `${width}/${scale}/${colouring.version}`;
-    if (key !== this.drawn) {
+    const all = whole(this.trace.duration_ps);
+    if (key !== this.drawn || hits !== this.marked) {
       this.drawn = key;
+      this.marked = hits;
       const density = fitCanvas(this.store, width, MAP_HEIGHT, scale);
       if (density !== null) drawDensity(density, this.trace, width, colouring);
+      if (density !== null && hits !== null) drawHits(density, hits, all, width, inks.ink);
     }
     const context = fitCanvas(this.canvas, width, MAP_HEIGHT, scale);
     if (context === null) return;
-    const all = whole(this.trace.duration_ps);
     context.drawImage(this.store, 0, 0, width, MAP_HEIGHT);
-    context.fillStyle = rgb(inks.ink);
-    for (const ps of hits) context.fillRect(Math.round(toX(all, width, ps)), 0, 1, 5);
     context.fillStyle = rgb(inks.accent);
     for (const mark of marks) context.fillRect(Math.round(toX(all, width, mark.ps)), 0, 2, MAP_HEIGHT);
     const [left, right] = [toX(all, width, view.from), toX(all, width, view.to)];

@@ -5,11 +5,12 @@ import { fill, h } from '../core/dom';
 import { count, plural } from '../core/format';
 import { Menu } from '../components/menu';
 import { button, iconButton } from '../components/states';
-import type { Hit, SearchAnswer, SearchQuery, TraceServer } from './answers';
+import { whole, type Density, type Hit, type SearchAnswer, type SearchQuery, type TraceServer } from './answers';
+import type { View } from './viewport';
 
 export interface SearchTell {
-  /** What is known of the hits, for marks over the trace. */
-  found(hits: readonly Hit[], all: boolean): void;
+  /** What is known of the hits, and how many there are where, for marks over the trace. */
+  found(hits: readonly Hit[], density: Density | null): void;
   /** Names that match, where names are what is searched. */
   only(test: ((name: string) => boolean) | null): void;
   go(hit: Hit): void;
@@ -19,9 +20,14 @@ export interface SearchTell {
   clear(): void;
   /** Where the next one is looked for from. */
   time(): number;
+  view(): View;
 }
 
 const PAGE = 1000;
+/** Marks over the whole trace are as fine as this; a screen has no more pixels beside each other, but for the largest. */
+const SLOTS = 2048;
+/** Hits in and beside the view that are framed, where there are more than were paged through. */
+const IN_VIEW = 2000;
 const DELAY_MS = 180;
 
 /** What the server looks for, as far as the page can tell by itself; the server's expressions know more than the browser's. */
@@ -48,6 +54,10 @@ export class SearchBar {
   private key = '';
   private answer: SearchAnswer | null = null;
   private hits: (Hit | undefined)[] = [];
+  private density: Density | null = null;
+  /** Those in sight, where not all are known. */
+  private near: readonly Hit[] = [];
+  private looking: AbortController | null = null;
   private at = -1;
   private wish = 0;
 
@@ -61,6 +71,7 @@ export class SearchBar {
 
   destroy(): void {
     this.controller?.abort();
+    this.looking?.abort();
     window.clearTimeout(this.timer);
   }
 
@@ -71,15 +82,18 @@ export class SearchBar {
     if (key === this.key) return;
     this.key = key;
     this.controller?.abort();
+    this.looking?.abort();
     window.clearTimeout(this.timer);
     this.answer = null;
     this.hits = [];
+    this.density = null;
+    this.near = [];
     this.at = -1;
     this.wish = 0;
     this.element.hidden = query.q === '';
     this.query = query.q === '' ? null : query;
     if (this.query === null) {
-      this.tell.found([], true);
+      this.tell.found([], null);
       this.tell.only(null);
       return;
     }
@@ -132,12 +146,13 @@ export class SearchBar {
     const controller = new AbortController();
     this.controller = controller;
     try {
-      const answer = await this.server.search(query, offset, PAGE, controller.signal);
+      const answer = await this.server.search(query, { offset, limit: PAGE, ...(this.density === null ? { slots: SLOTS } : {}) }, controller.signal);
       if (controller.signal.aborted) return;
       this.answer = answer;
+      this.density ??= answer.density ?? null;
       answer.hits.forEach((hit, index) => { this.hits[offset + index] = hit; });
-      const known = this.hits.filter((hit): hit is Hit => hit !== undefined);
-      this.tell.found(known, known.length >= answer.total);
+      this.show();
+      if (offset === 0) void this.look();
       this.say();
       if (this.wish !== 0) {
         const by = this.wish;
@@ -148,6 +163,32 @@ export class SearchBar {
       if (isAbort(error) || controller.signal.aborted) return;
       fill(this.status, h('span', { class: 'problem' }, error instanceof Error ? error.message : String(error)));
     }
+  }
+
+  private get known(): Hit[] {
+    return this.hits.filter((hit): hit is Hit => hit !== undefined);
+  }
+
+  private show(): void {
+    const { known } = this;
+    const ids = new Set(known.map((hit) => hit.id));
+    this.tell.found([...known, ...this.near.filter((hit) => !ids.has(hit.id))], this.density);
+  }
+
+  /** The view rests somewhere else: of very many hits those are asked for that are seen there. */
+  async look(): Promise<void> {
+    const { query, answer } = this;
+    this.looking?.abort();
+    if (query === null || answer === null || this.known.length >= answer.total) return;
+    const controller = new AbortController();
+    this.looking = controller;
+    const { from, to } = this.tell.view();
+    // What begins before the view may reach into it.
+    const [from_ps, to_ps] = [whole(from - (to - from) / 2), whole(to)];
+    const found = await this.server.search(query, { from_ps, to_ps, limit: IN_VIEW }, controller.signal).catch(() => null);
+    if (found === null || controller.signal.aborted) return;
+    this.near = found.hits;
+    this.show();
   }
 
   private say(): void {

@@ -5,7 +5,7 @@ import { fill, h } from '../core/dom';
 import { count } from '../core/format';
 import { eventLabel, trimRight } from '../core/names';
 import { onTheme } from '../core/theme';
-import type { EventInfo, Hit, TraceInfo, TraceServer } from './answers';
+import type { Density, EventInfo, Hit, TraceInfo, TraceServer } from './answers';
 import { canvasRenderer } from './canvas_renderer';
 import { Colouring, readInks, type ColourMode } from './colours';
 import { Names } from './decode';
@@ -21,7 +21,7 @@ import type { Band, Plain, Renderer } from './renderer';
 import { drawHead, MAP_HEIGHT, RULER_HEIGHT, STEPS_HEIGHT, stepsBetween, TraceMap } from './ruler';
 import { TileStore, type Place } from './tiles';
 import { TrackNames, type TrackActions } from './track_names';
-import { around, blocksIn, centred, levelFor, panBy, ticks, toTime, toX, whole, zoomAbout, type View } from './viewport';
+import { around, blocksIn, centred, levelFor, panBy, showing, ticks, toTime, toX, whole, zoomAbout, type View } from './viewport';
 
 export interface Counts {
   boxes: number;
@@ -42,7 +42,8 @@ export interface TimelineEvents {
   counts(counts: Counts): void;
 }
 
-export type Reveal = 'scroll' | 'show' | 'centre' | 'fit';
+/** `see` zooms as far as it takes to see it. */
+export type Reveal = 'scroll' | 'show' | 'see' | 'centre' | 'fit';
 
 /** What is shown beside the events themselves. */
 export interface Shown {
@@ -107,7 +108,7 @@ export class Timeline implements PointerTarget {
   private isQuiet = false;
   private selected: EventInfo | null = null;
   private hits: readonly Hit[] = [];
-  private allHits = false;
+  private density: Density | null = null;
   private hitDepths = new Map<string, number>();
   private dragBox: { from: number; to: number } | null = null;
   private dragArea: Area | null = null;
@@ -205,10 +206,10 @@ export class Timeline implements PointerTarget {
     this.invalidate();
   }
 
-  /** Events that were found, and whether these are all. */
-  found(hits: readonly Hit[], all: boolean): void {
+  /** Events that were found, as far as they are known, and how many there are where in the whole trace. */
+  found(hits: readonly Hit[], density: Density | null): void {
     this.hits = hits;
-    this.allHits = all;
+    this.density = density;
     this.hitDepths.clear();
     this.invalidate();
   }
@@ -243,7 +244,8 @@ export class Timeline implements PointerTarget {
     if (how === 'scroll') return;
     const { duration_ps: duration } = this.trace;
     const view = this.motion.target;
-    if (how === 'fit') this.motion.glide(around(from, to, duration, 0.4));
+    if (how === 'see') this.motion.glide(showing(view, this.size.width, from, to, duration));
+    else if (how === 'fit') this.motion.glide(around(from, to, duration, 0.4));
     else if (how === 'centre') this.motion.glide(centred(view, (from + to) / 2, duration));
     else if (to < view.from + (view.to - view.from) * 0.02 || from > view.to - (view.to - view.from) * 0.02) this.motion.glide(centred(view, Math.min((from + to) / 2, from + (view.to - view.from) * 0.4), duration));
   }
@@ -498,7 +500,7 @@ export class Timeline implements PointerTarget {
     this.renderer.draw({ ...size, view, bands, minPs: shown.minPs, highlight });
     this.drawTop(bands, rows);
     this.drawHeadNow(this.pointer === null ? null : toTime(view, size.width, this.pointer.x));
-    this.small.draw(view, size.width, size.scale, this.allHits ? this.hits.map((one) => one.start_ps) : [], shown.marks, this.colouring);
+    this.small.draw(view, size.width, size.scale, this.density, shown.marks, this.colouring);
     this.column.show([
       ...rows.map((row) => ({ row, top: row.y + this.offset(row), over: false })),
       ...layout.pinned.map((row) => ({ row, top: row.y, over: true })),

@@ -58,6 +58,21 @@ export function centred(view: View, at: number, duration: number): View {
   return clamp({ from: at - half, to: at + half }, duration);
 }
 
+/** An event is seen when it is so wide. */
+const SEEN_PX = 24;
+/** What has no length is looked at as if it had this. */
+const SEEN_LEAST_PS = 10_000;
+
+/** A view in which all of an interval can be seen, and is wide enough for that; the same one where that is so already. */
+export function showing(view: View, width: number, from: number, to: number, duration: number): View {
+  const length = Math.max(to - from, SEEN_LEAST_PS);
+  const size = Math.max(length * 1.1, Math.min(span(view), (length * Math.max(1, width)) / SEEN_PX));
+  const edge = span(view) * 0.02;
+  if (size === span(view) && from >= view.from + edge && to <= view.to - edge) return view;
+  const middle = (from + to) / 2;
+  return clamp({ from: middle - size / 2, to: middle + size / 2 }, duration);
+}
+
 /** Between two views: position and zoom run together, so that the way feels straight. */
 export function between(a: View, b: View, part: number): View {
   const size = Math.exp(Math.log(span(a)) * (1 - part) + Math.log(span(b)) * part);
