@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "cmd/results.h"
 #include "cmd/tfprof_capture.h"
+#include "report/reports.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
 #include "store/pack.h"
@@ -66,8 +67,8 @@ static const char usage[] =
 	"  -f, --format FORMAT  table, to read; json, the server's bytes; csv (table)\n"
 	"  -n, --limit N        rows, 0 for all (40 of a table, otherwise the tool's own\n"
 	"                       limit)\n"
-	"  -w, --width N        cut a table to N characters, 0 for never (the terminal's\n"
-	"                       width, where there is one)\n"
+	"  -w, --width N        lay text out to N characters, 0 for no limit (the\n"
+	"                       terminal's width, where there is one)\n"
 	"      --step-source marked|module\n"
 	"                       what is a step: what the program marked as such, or, for\n"
 	"                       programs that mark none, an execution of their module\n"
@@ -150,6 +151,7 @@ struct work {
 	struct tfp_buf out;
 	size_t findings; /* of reading, that were met */
 	bool damaged;    /* what is printed lacks something */
+	bool reported;   /* the report has what the profiler itself complained of */
 };
 
 static int bad_usage(const char *format, const char *text)
@@ -256,70 +258,6 @@ static int read_options(struct options *o, int argc, char **argv)
 
 /* ---- printing ---- */
 
-static size_t characters(const char *text, size_t size)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < size; i++)
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return n;
-}
-
-/* Bytes of the first n characters. */
-static size_t prefix(const char *text, size_t size, size_t n)
-{
-	size_t i = 0;
-	for (; i < size; i++) {
-		if (((unsigned char)text[i] & 0xc0) != 0x80 && n-- == 0)
-			break;
-	}
-	return i;
-}
-
-/* Where to cut the lines so that whole columns remain, by the line of headings:
- * a number's column ends with its heading, a text's begins with it. *left_out
- * counts the columns behind. */
-static size_t cut_at(const struct tfp_table *table, const char *heading, size_t size, size_t width,
-		     size_t *left_out)
-{
-	size_t cut = 0, at = 0;
-	*left_out = 0;
-	for (size_t i = 0; i < table->column_count; i++) {
-		while (at < size && heading[at] == ' ')
-			at++;
-		size_t end = at + strlen(table->columns[i].id);
-		bool number = table->columns[i].kind == TFP_CELL_NUMBER;
-		/* Before a text column the one in front has ended. */
-		if (!number && at <= width)
-			cut = at;
-		if (i > 0 && end > width)
-			++*left_out;
-		else if (number)
-			cut = end;
-		at = end;
-	}
-	return *left_out ? (cut ? cut : width) : width;
-}
-
-static void print_cut(struct tfp_buf *out, const struct tfp_table *table, size_t width)
-{
-	const char *text = tfp_buf_text(out);
-	size_t left_out = 0, heading = strcspn(text, "\n");
-	if (width)
-		width = cut_at(table, text, heading, width, &left_out);
-	while (*text) {
-		size_t size = strcspn(text, "\n"), shown = size;
-		if (width && characters(text, size) > width)
-			shown = prefix(text, size, width);
-		while (shown && text[shown - 1] == ' ')
-			shown--;
-		printf("%.*s\n", (int)shown, text);
-		text += size + (text[size] == '\n');
-	}
-	if (left_out)
-		printf("(%zu more %s: --width 0 shows all)\n", left_out,
-		       left_out == 1 ? "column" : "columns");
-}
-
 static size_t width_of(const struct options *o)
 {
 	struct winsize size;
@@ -330,42 +268,25 @@ static size_t width_of(const struct options *o)
 	return 0;
 }
 
-static enum tfp_status print_tables(struct work *w, size_t count, struct tfp_error *err)
+/* Prints an answer as JSON or CSV, or else the report that was made of it. */
+static enum tfp_status print_answer(struct work *w, const struct tfp_report *report,
+				    struct tfp_error *err)
 {
-	size_t width = width_of(w->options), text_width = width / 3;
-	if (width && text_width < TEXT_MIN)
-		text_width = TEXT_MIN;
-	for (size_t i = 0; i < count; i++) {
-		const struct tfp_table *table = &w->answer.tables[i];
-		if (i > 0 && tfp_table_row_count(table) == 0)
-			continue;
-		tfp_buf_clear(&w->out);
-		tfp_table_write_text(table, &w->out, text_width, w->options->rows);
-		if (tfp_table_failed(table) || tfp_buf_failed(&w->out))
-			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the table");
-		if (i > 0)
-			putchar('\n');
-		print_cut(&w->out, table, width);
-	}
-	tfp_buf_clear(&w->out);
-	return TFP_OK;
-}
-
-/* Prints the first tables of the answer to read, or all of it as JSON, or one as CSV. */
-static enum tfp_status print_answer(struct work *w, size_t tables, struct tfp_error *err)
-{
+	const struct tfp_table *table = tfp_report_csv_table(&w->answer);
 	switch (w->options->format) {
 	case FORMAT_JSON:
 		return tfp_answer_write_json(&w->answer, &w->out, err);
 	case FORMAT_CSV:
-		return tfp_answer_write_csv(&w->answer, TFP_CSV_PLAIN, &w->out, err);
+		if (!table)
+			return tfp_fail(err, TFP_BAD_QUERY, "there is no table to write as CSV");
+		if (tfp_table_failed(table))
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the table");
+		tfp_table_write_csv(table, TFP_CSV_PLAIN, &w->out);
+		return TFP_OK;
 	default:
-		break;
+		tfp_report_write(report, width_of(w->options), w->options->rows, &w->out);
+		return TFP_OK;
 	}
-	if (w->answer.table_count == 0)
-		return tfp_answer_write_json(&w->answer, &w->out, err);
-	return print_tables(w, tables < w->answer.table_count ? tables : w->answer.table_count,
-			    err);
 }
 
 /* ---- commands ---- */
@@ -379,7 +300,14 @@ static enum tfp_status run_ls(struct work *w, struct tfp_error *err)
 	if (tfp_run_list_problem(w->dir, w->snapshot, err))
 		return err->status;
 	enum tfp_status status = tfp_run_list_answer(w->info, w->snapshot, &w->answer, err);
-	return status == TFP_OK ? print_answer(w, 1, err) : status;
+	if (status != TFP_OK)
+		return status;
+	struct tfp_report report;
+	tfp_report_init(&report);
+	tfp_report_runs(&w->answer, &report);
+	status = print_answer(w, &report, err);
+	tfp_report_release(&report);
+	return status;
 }
 
 /* How well a name given stands for a run's: 0 not at all, 1 it is in it in any letters, 2 in
@@ -484,7 +412,7 @@ static void tell_finding(void *context, struct tfp_finding f)
 {
 	struct work *w = context;
 	note_finding(w, f);
-	if (f.severity == TFP_INFO || w->findings++ >= FINDINGS_MOST)
+	if (f.severity == TFP_INFO || (w->reported && !f.damage) || w->findings++ >= FINDINGS_MOST)
 		return;
 	fprintf(stderr, "%s: ", tfp_severity_word(f.severity));
 	/* Profilers put it in front of some of their messages. */
@@ -520,26 +448,81 @@ static enum tfp_status run_info(struct work *w, struct tfp_error *err)
 	/* The second table tells them. */
 	if (status == TFP_OK)
 		status = tfp_session_findings(&session, note_finding, w, err);
-	return status == TFP_OK ? print_answer(w, 2, err) : status;
+	if (status != TFP_OK)
+		return status;
+	struct tfp_report report;
+	tfp_report_init(&report);
+	tfp_report_captures(&w->answer, &report);
+	status = print_answer(w, &report, err);
+	tfp_report_release(&report);
+	return status;
+}
+
+/* Why the tool has nothing to show for the run, or NULL. */
+static const char *reason_of(struct work *w, const struct tfp_tool *tool, const struct tfp_run *run)
+{
+	struct tfp_run_traits traits;
+	struct tfp_error err;
+	if (tfp_run_traits(w->info, run, &traits, &err) != TFP_OK)
+		return NULL;
+	return tfp_tool_reason(tool, &traits);
+}
+
+static enum tfp_status report_tool(struct work *w, const struct tfp_tool *tool,
+				   const struct tfp_session *session, const struct tfp_query *query,
+				   struct tfp_error *err)
+{
+	const struct tfp_reporter *reporter = tfp_reporter_find(tool);
+	const char *reason = NULL;
+	struct tfp_answer more;
+	struct tfp_report report;
+	enum tfp_status status = TFP_OK;
+	tfp_answer_init(&more);
+	tfp_report_init(&report);
+	if (w->options->format == FORMAT_TABLE) {
+		reason = reason_of(w, tool, session->run);
+		w->reported = !reason && reporter->tells_findings;
+	}
+	if (!reason)
+		status = tfp_reporter_render(w->options->format == FORMAT_JSON ? NULL : reporter,
+					     tool, session, query, &w->answer, err);
+	if (status == TFP_OK)
+		status = tell_findings(w, session, err);
+	if (status == TFP_OK && w->options->format == FORMAT_TABLE) {
+		const struct tfp_report_source source = {session, query, &w->answer, &more};
+		if (reason)
+			tfp_report_say(&report, "%s", reason);
+		else
+			status = reporter->write(&source, &report, err);
+	}
+	for (size_t i = 0; status == TFP_OK && i < more.table_count; i++)
+		report.failed |= tfp_table_failed(&more.tables[i]);
+	if (status == TFP_OK)
+		status = print_answer(w, &report, err);
+	tfp_report_release(&report);
+	tfp_answer_release(&more);
+	return status;
 }
 
 static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
 {
 	struct tfp_session session;
 	/* The tag tells apart tools that have two forms. */
-	struct tfp_param params[3] = {{"tag", w->options->command}};
+	struct tfp_param params[4] = {{"tag", w->options->command}};
 	struct tfp_query query = {params, 1};
-	if (w->options->limit)
+	char rows[24];
+	snprintf(rows, sizeof(rows), "%" PRIu64, w->options->rows);
+	if (w->options->format == FORMAT_TABLE)
+		params[query.count++] = (struct tfp_param){"limit", rows};
+	else if (w->options->limit)
 		params[query.count++] = (struct tfp_param){"limit", w->options->limit};
 	if (w->options->step_source)
 		params[query.count++] = (struct tfp_param){"step_source", w->options->step_source};
+	/* As the page: of several hosts the slowest's steps and verdict. */
+	if (w->options->format == FORMAT_TABLE)
+		params[query.count++] = (struct tfp_param){"steps_of", "slowest"};
 	enum tfp_status status = open_session(w, &session, err);
-	if (status == TFP_OK)
-		status = tfp_tool_render(tool, &session, &query, &w->answer, err);
-	if (status == TFP_OK)
-		status = tell_findings(w, &session, err);
-	/* Further tables show the same in another way. */
-	return status == TFP_OK ? print_answer(w, 1, err) : status;
+	return status == TFP_OK ? report_tool(w, tool, &session, &query, err) : status;
 }
 
 /* ---- an export ---- */
@@ -659,9 +642,9 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the output");
 	if (status != TFP_OK)
 		return status;
-	fwrite(w->out.data, 1, w->out.size, stdout);
 	/* A reader that has seen enough is no failure. */
-	if (fflush(stdout) != 0 && errno != EPIPE)
+	if ((fwrite(w->out.data, 1, w->out.size, stdout) != w->out.size || fflush(stdout) != 0) &&
+	    errno != EPIPE)
 		return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
 	return TFP_OK;
 }

@@ -122,6 +122,55 @@ size_t tfp_table_row_count(const struct tfp_table *t)
 	return t->column_count ? t->cell_count / t->column_count : 0;
 }
 
+/* ---- reading ---- */
+
+size_t tfp_table_column(const struct tfp_table *t, const char *id)
+{
+	for (size_t i = 0; i < t->column_count; i++) {
+		if (strcmp(t->columns[i].id, id) == 0)
+			return i;
+	}
+	return TFP_NO_COLUMN;
+}
+
+static const struct tfp_cell *cell_at(const struct tfp_table *t, size_t row, size_t column)
+{
+	return &t->cells[row * t->column_count + column];
+}
+
+bool tfp_table_number(const struct tfp_table *t, size_t row, size_t column, double *value)
+{
+	const struct tfp_cell *cell = cell_at(t, row, column);
+	if (cell->kind == TFP_CELL_NUMBER)
+		*value = cell->number;
+	return cell->kind == TFP_CELL_NUMBER;
+}
+
+bool tfp_table_text(const struct tfp_table *t, size_t row, size_t column, struct tfp_text *value)
+{
+	const struct tfp_cell *cell = cell_at(t, row, column);
+	if (cell->kind == TFP_CELL_TEXT)
+		*value = (struct tfp_text){cell->text.data, cell->text.size};
+	return cell->kind == TFP_CELL_TEXT;
+}
+
+bool tfp_table_boolean(const struct tfp_table *t, size_t row, size_t column, bool *value)
+{
+	const struct tfp_cell *cell = cell_at(t, row, column);
+	if (cell->kind == TFP_CELL_BOOLEAN)
+		*value = cell->boolean;
+	return cell->kind == TFP_CELL_BOOLEAN;
+}
+
+const char *tfp_table_property(const struct tfp_table *t, const char *key)
+{
+	for (size_t i = 0; i < t->property_count; i++) {
+		if (strcmp(t->properties[i].key, key) == 0)
+			return t->properties[i].value;
+	}
+	return "";
+}
+
 /* ---- JSON ---- */
 
 /* The fewest significant digits that read back as the same number; with an
@@ -373,104 +422,4 @@ void tfp_table_write_csv(const struct tfp_table *t, enum tfp_csv_form form, stru
 		write_csv_cell(out, form, &t->cells[i]);
 		tfp_buf_putc(out, (i + 1) % t->column_count ? ',' : '\n');
 	}
-}
-
-/* ---- text ---- */
-
-/* Characters, as a terminal counts them in the common case. */
-static size_t characters(const char *text, size_t size)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < size; i++)
-		n += ((unsigned char)text[i] & 0xc0) != 0x80;
-	return n;
-}
-
-static void format_cell(const struct tfp_cell *cell, size_t text_width, struct tfp_buf *out)
-{
-	const char *data;
-	size_t size;
-	switch (cell->kind) {
-	case TFP_CELL_ABSENT:
-		tfp_buf_puts(out, "-");
-		break;
-	case TFP_CELL_NUMBER:
-		if (cell->number == floor(cell->number) && fabs(cell->number) < 1e15)
-			tfp_buf_printf(out, "%.0f", cell->number);
-		else if (fabs(cell->number) >= 100)
-			tfp_buf_printf(out, "%.1f", cell->number);
-		else
-			tfp_buf_printf(out, "%.4g", cell->number);
-		break;
-	case TFP_CELL_BOOLEAN:
-		tfp_buf_puts(out, cell->boolean ? "yes" : "no");
-		break;
-	case TFP_CELL_TEXT:
-		data = cell->text.data;
-		size = cell->text.size;
-		if (text_width > 1 && characters(data, size) > text_width) {
-			/* The end of a path tells more than its beginning. */
-			size_t drop = characters(data, size) - text_width + 1;
-			while (drop > 0 || (size && ((unsigned char)*data & 0xc0) == 0x80)) {
-				drop -= ((unsigned char)*data & 0xc0) != 0x80;
-				data++;
-				size--;
-			}
-			tfp_buf_puts(out, "\xe2\x80\xa6");
-		}
-		for (size_t i = 0; i < size; i++)
-			tfp_buf_putc(out, (unsigned char)data[i] < 0x20 || data[i] == 0x7f
-						  ? ' '
-						  : data[i]);
-		break;
-	}
-}
-
-static void write_padded(struct tfp_buf *out, const char *text, size_t size, size_t width,
-			 bool left, bool last)
-{
-	size_t have = characters(text, size), pad = width > have ? width - have : 0;
-	if (!left)
-		tfp_buf_printf(out, "%*s", (int)pad, "");
-	tfp_buf_add(out, text, size);
-	if (left && !last)
-		tfp_buf_printf(out, "%*s", (int)pad, "");
-	tfp_buf_puts(out, last ? "\n" : "  ");
-}
-
-void tfp_table_write_text(const struct tfp_table *t, struct tfp_buf *out, size_t text_width,
-			  size_t max_rows)
-{
-	size_t rows = tfp_table_row_count(t), shown = max_rows && rows > max_rows ? max_rows : rows;
-	size_t *widths = tfp_calloc(t->column_count, sizeof(*widths));
-	struct tfp_buf cell;
-	if (!widths) {
-		out->failed = true;
-		return;
-	}
-	tfp_buf_init(&cell, SIZE_MAX / 2);
-	for (size_t c = 0; c < t->column_count; c++)
-		widths[c] = strlen(t->columns[c].id);
-	for (size_t i = 0; i < shown * t->column_count; i++) {
-		tfp_buf_clear(&cell);
-		format_cell(&t->cells[i], text_width, &cell);
-		size_t n = characters(tfp_buf_text(&cell), cell.size);
-		if (n > widths[i % t->column_count])
-			widths[i % t->column_count] = n;
-	}
-	for (size_t c = 0; c < t->column_count; c++)
-		write_padded(out, t->columns[c].id, strlen(t->columns[c].id), widths[c],
-			     t->columns[c].kind != TFP_CELL_NUMBER, c + 1 == t->column_count);
-	for (size_t i = 0; i < shown * t->column_count; i++) {
-		size_t c = i % t->column_count;
-		tfp_buf_clear(&cell);
-		format_cell(&t->cells[i], text_width, &cell);
-		write_padded(out, tfp_buf_text(&cell), cell.size, widths[c],
-			     t->columns[c].kind != TFP_CELL_NUMBER, c + 1 == t->column_count);
-	}
-	if (shown < rows)
-		tfp_buf_printf(out, "... and %zu more rows\n", rows - shown);
-	out->failed |= tfp_buf_failed(&cell);
-	tfp_buf_release(&cell);
-	tfp_free(widths);
 }

@@ -1,7 +1,7 @@
 /*
  * One table model for all dashboards: columns, rows of cells, properties;
- * written as the gviz JSON that XProf's clients read, as CSV, or as text for a
- * terminal, by one writer each (http_api.md 2).
+ * written as the gviz JSON that XProf's clients read or as CSV, by one writer each
+ * (http_api.md 2), or read cell by cell by those who show it (report/).
  *
  *     struct tfp_table t;
  *     tfp_table_init(&t, columns, column_count);
@@ -68,16 +68,31 @@ void tfp_table_set_property(struct tfp_table *t, const char *key, const char *va
 
 size_t tfp_table_row_count(const struct tfp_table *t);
 
+/* ---- reading ---- */
+
+#define TFP_NO_COLUMN SIZE_MAX
+
+struct tfp_text {
+	const char *data; /* UTF-8, the table's; not NUL-terminated */
+	size_t size;
+};
+
+/* The column of that id, or TFP_NO_COLUMN. */
+size_t tfp_table_column(const struct tfp_table *t, const char *id);
+/* A cell, which must be there; false where it holds something else. */
+bool tfp_table_number(const struct tfp_table *t, size_t row, size_t column, double *value);
+bool tfp_table_text(const struct tfp_table *t, size_t row, size_t column, struct tfp_text *value);
+bool tfp_table_boolean(const struct tfp_table *t, size_t row, size_t column, bool *value);
+/* What was set under a key, or "". */
+const char *tfp_table_property(const struct tfp_table *t, const char *key);
+
+/* ---- writing ---- */
+
 /* Appends to out; a failure shows in tfp_buf_failed(out). */
 void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out);
 /* RFC 4180 with \n line ends. A text that a spreadsheet would take for a formula gets an
  * apostrophe in front; numbers never do. */
 void tfp_table_write_csv(const struct tfp_table *t, enum tfp_csv_form form, struct tfp_buf *out);
-/* Aligned columns; text cells cut from the left to at most text_width
- * characters (0: never); at most max_rows rows (0: all), and says what it left
- * out. */
-void tfp_table_write_text(const struct tfp_table *t, struct tfp_buf *out, size_t text_width,
-			  size_t max_rows);
 
 /* A double as the peers print it: shortest digits that read back the same,
  * ".0" for whole numbers, exponent outside 1e-4..1e15. */

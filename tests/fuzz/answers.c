@@ -1,6 +1,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "fuzz.h"
+#include "report/reports.h"
 #include "store/pack.h"
 #include "tools/run_info.h"
 #include "tools/tool.h"
@@ -48,6 +49,39 @@ static const struct tfp_param queries[][3] = {
 	{{"tag", "trace_viewer@"}, {"resolution", "100"}, {"limit", "0"}},
 };
 
+/* What a terminal shows, narrow and as long as it comes. */
+static void report_tool(const struct tfp_tool *tool, const struct tfp_session *session,
+			const struct tfp_query *query, struct tfp_buf *out)
+{
+	const struct tfp_reporter *reporter = tfp_reporter_find(tool);
+	struct tfp_answer answer, more;
+	struct tfp_report report;
+	struct tfp_error err;
+	size_t from = out->size;
+	MUST(reporter);
+	/* Another view is another table. */
+	if (tfp_query_get(query, "view"))
+		return;
+	tfp_answer_init(&answer);
+	tfp_answer_init(&more);
+	tfp_report_init(&report);
+	const struct tfp_report_source source = {session, query, &answer, &more};
+	enum tfp_status status = tfp_reporter_render(reporter, tool, session, query, &answer, &err);
+	if (status == TFP_OK)
+		status = reporter->write(&source, &report, &err);
+	put_status(out, status, &err);
+	if (status == TFP_OK) {
+		tfp_report_write(&report, 0, 80, out);
+		tfp_report_write(&report, 40, 0, out);
+		tfp_report_write(&report, 3, 3, out);
+		MUST(!tfp_buf_failed(out));
+		MUST(tfp_utf8_valid(out->data + from, out->size - from));
+	}
+	tfp_report_release(&report);
+	tfp_answer_release(&more);
+	tfp_answer_release(&answer);
+}
+
 static void ask_tool(const struct tfp_tool *tool, const struct tfp_session *session,
 		     const struct tfp_query *query, struct tfp_buf *out)
 {
@@ -66,12 +100,11 @@ static void ask_tool(const struct tfp_tool *tool, const struct tfp_session *sess
 		if (answer.table_count)
 			put_status(out, tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, &err),
 				   &err);
-		for (size_t i = 0; i < answer.table_count; i++)
-			tfp_table_write_text(&answer.tables[i], out, 20, 80);
 		MUST(!tfp_buf_failed(out));
 		MUST(tfp_utf8_valid(out->data + from, out->size - from));
 	}
 	tfp_answer_release(&answer);
+	report_tool(tool, session, query, out);
 	from = out->size;
 	if (tool->instances) {
 		status = tool->instances(session, query, out, &err);

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import support
 from support import Case, SharedServerCase, captures, run_cli, write
@@ -85,7 +86,7 @@ class Reading(Case):
 
     def test_ls(self):
         lines = self.lines("ls", self.folder)
-        self.assertEqual(lines[0].split(), ["run", "hosts", "bytes", "time", "time_from", "names"])
+        self.assertEqual(lines[0].split(), ["run", "hosts", "size", "time", "from", "names"])
         self.assertEqual([l.split()[0] for l in lines[1:]], ["a", "b"])
 
     def test_info(self):
@@ -178,7 +179,7 @@ class Reading(Case):
         expected = [("copied", "file"), ("2027_05_01_10_00_00", "name"),
                     ("2031_01_01_00_00_00", "capture"), ("2021_05_01_10_00_00-again", "name")]
         lines = self.lines("ls", self.folder)
-        self.assertEqual([(l.split()[0], l.split()[5]) for l in lines[1:]], expected)
+        self.assertEqual([(l.split()[0], l.split()[6]) for l in lines[1:]], expected)
         server = self.serve()
         listed = server.json("/run_list")["runs"]
         self.assertEqual([(r["run"], r["time_from"]) for r in listed], expected)
@@ -196,14 +197,29 @@ class Reading(Case):
         lines = self.lines("kernel_stats", self.folder, "-r", "b", "-n", "5")
         self.assertEqual(lines[0].split()[0], "rank")
         self.assertEqual([l.split()[0] for l in lines[1:6]], list("12345"))
-        lines = self.lines("kernel_stats", self.folder, "-r", "b")
-        self.assertTrue(lines[-1].startswith("... and "))
+        total = int(json.loads(run_cli("kernel_stats", self.folder, "-r", "b", "-fjson").stdout)
+                    ["p"]["rows_total"])
+        self.assertEqual(lines[6], "... and %d more rows: --limit 0 shows all" % (total - 5))
+        self.assertEqual(len(self.lines("kernel_stats", self.folder, "-r", "b", "-n", "0")),
+                         1 + total)
 
     def test_width(self):
+        kernels = json.loads(run_cli("kernel_stats", self.folder, "-r", "b", "-fjson").stdout)
+        ids = [c["id"] for c in kernels["cols"]]
+        slowest = dict(zip(ids, (c["v"] for c in kernels["rows"][0]["c"])))
+        longest = slowest["total_duration_us"]
         for width in (20, 60, 80, 100, 137):
             lines = self.lines("kernel_stats", self.folder, "-r", "b", "-w", str(width), "-n", "5")
-            self.assertLessEqual(max(map(len, lines[:-1])), width)
-            self.assertIn("more column", lines[-1])
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertIn("--width 0", " ".join(lines))
+            # The times are there, and as much of the name as fits.
+            self.assertIn(" total (", lines[0])
+            scale = {"µs": 1, "ms": 1e3, "s": 1e6}[re.search(r"total \((.*?)\)", lines[0])[1]]
+            shown = [float(part.replace(",", "")) for part in lines[1].split()
+                     if re.match(r"\d+\.\d{3}$", part)]
+            self.assertAlmostEqual(shown[0], longest / scale, places=3)
+            name = slowest["kernel_name"]
+            self.assertTrue(any(part[:4] == name[:4] for part in lines[1].split()) or width < 60)
         self.assertEqual(self.lines("kernel_stats", self.folder, "-r", "b", "-w", "0"),
                          self.lines("kernel_stats", self.folder, "-r", "b"))
 
@@ -246,11 +262,140 @@ class Reading(Case):
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run([support.CLI, "kernel_stats", self.folder, "-r", "a"],
-                                  stdout=full, stderr=subprocess.PIPE, timeout=support.PATIENCE)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn(b"cannot write", done.stderr)
+        for args in (("ls",), ("kernel_stats", "-r", "a"), ("kernel_stats", "-r", "a", "-fjson")):
+            with self.subTest(args=args), open("/dev/full", "wb") as full:
+                done = subprocess.run([support.CLI, args[0], self.folder, *args[1:]], stdout=full,
+                                      stderr=subprocess.PIPE, timeout=support.PATIENCE)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(b"cannot write", done.stderr)
+
+
+def cells(table, row):
+    return dict(zip((c["id"] for c in table["cols"]), (c["v"] for c in row["c"])))
+
+
+class Dashboards(Case):
+    """Each tool says at a terminal what its page says, in units and within the width."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.logs = tempfile.mkdtemp(dir=support.scratch())
+        for run, hosts in (("one", 1), ("many", 3)):
+            for source in captures(hosts):
+                support.put(source, os.path.join(cls.logs, "plugins/profile", run,
+                                                 os.path.basename(source)))
+
+    def text(self, tool, run, *args):
+        done = run_cli(tool, self.logs, "-r", run, *args, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def tables(self, tool, run, *args):
+        return json.loads(self.text(tool, run, "-fjson", *args))
+
+    def test_every_tool_fits(self):
+        for tool in self.tools():
+            for run in ("one", "many"):
+                host = ("-H", "worker-01") if (tool, run) == ("memory_profile", "many") else ()
+                for width in (80, 100, 200):
+                    with self.subTest(tool=tool, run=run, width=width):
+                        text = self.text(tool, run, "-w", str(width), *host)
+                        self.assertLessEqual(max(map(len, text.splitlines())), width)
+                        self.assertNotIn(text[:1], ("{", "[", ""))
+                        self.assertNotRegex(text, r"\d{10}")  # raw picoseconds or bytes
+                        self.assertNotIn(" \n", text)
+
+    def tools(self):
+        lines = run_cli("tools", text=True).stdout.splitlines()
+        return [line.split()[0] for line in lines if not line.startswith(" ")]
+
+    def step_ms(self, text):
+        number, unit = re.search(r"Average step +([\d.]+) (\S+?),", text).groups()
+        return float(number) * {"µs": 1e-3, "ms": 1, "s": 1e3}[unit]
+
+    def test_steps(self):
+        for tool, place in (("overview_page", 1), ("input_pipeline_analyzer", 1)):
+            steps = self.tables(tool, "one")[place]
+            times = [cells(steps, row)["stepTimeMs"] for row in steps["rows"]]
+            text = self.text(tool, "one")
+            self.assertAlmostEqual(self.step_ms(text), sum(times) / len(times), places=3)
+            self.assertIn("%d steps" % len(times), text)
+            self.assertIn(steps["p"]["input_conclusion"].split(":")[0], text)
+            compute = [cells(steps, row)["deviceComputeTimeMs"] for row in steps["rows"]]
+            share = 100 * sum(compute) / sum(times)
+            self.assertRegex(text, r"Device compute .* %.1f %%" % share)
+        self.assertAlmostEqual(self.step_ms(self.text("pod_viewer", "one")),
+                               sum(times) / len(times), places=3)
+
+    def test_input(self):
+        text = self.text("input_pipeline_analyzer", "one")
+        ops = self.tables("input_pipeline_analyzer", "one")[2]
+        self.assertIn("Host: where the input time goes", text)
+        self.assertIn(cells(ops, ops["rows"][0])["opName"], text)
+
+    def test_hosts_of_a_pod(self):
+        text = self.text("pod_viewer", "many")
+        for host in ("worker-00", "worker-01", "worker-02"):
+            self.assertIn(host, text)
+        rows = list(csv.DictReader(io.StringIO(self.text("pod_viewer", "many", "-fcsv"))))
+        document = json.loads(self.text("pod_viewer", "many", "-fjson"))
+        steps = document["podStatsSequence"]["podStatsMap"]
+        self.assertEqual(len(rows), sum(len(s["podStatsPerCore"]) for s in steps))
+        first = steps[0]["podStatsPerCore"]["1"]
+        self.assertAlmostEqual(float(rows[0]["Time (us)"]), first["totalDurationUs"], places=6)
+        self.assertEqual(rows[0]["Bottleneck"], first["bottleneck"])
+
+    def test_tracks(self):
+        text = self.text("trace_viewer", "one")
+        self.assertIn("trace_export", text)
+        rows = list(csv.DictReader(io.StringIO(self.text("trace_viewer", "one", "-fcsv"))))
+        trace = json.loads(self.text("trace_viewer", "one", "-fjson"))
+        events = [e for e in trace["traceEvents"] if e]
+        shown = {(e["pid"], e["tid"]) for e in events if e["ph"] == "X"}
+        names = {e["args"]["name"] for e in events
+                 if e.get("name") == "thread_name" and (e["pid"], e["tid"]) in shown}
+        self.assertEqual({row["Track"] for row in rows} & names, names)
+        self.assertTrue(all(0 <= float(row["Busy, of the trace"] or 0) <= 1 for row in rows))
+
+    def test_memory(self):
+        summary = list(csv.DictReader(io.StringIO(self.text("memory_profile", "one", "-fcsv"))))
+        text = self.text("memory_profile", "one")
+        largest = max(summary, key=lambda row: float(row["Peak memory usage, in the profile (bytes)"]))
+        self.assertIn("In use at the peak of %s" % largest["Allocator"], text)
+        peak = float(largest["Peak memory usage, in the profile (bytes)"])
+        self.assertRegex(text, r"%.2f [MG]iB" % (peak / 1024 ** (3 if peak >= 1 << 30 else 2)))
+
+    def test_tf_data(self):
+        text = self.text("tf_data", "one")
+        summary = self.tables("tf_data", "one")[2]["p"]["summary_message"]
+        self.assertIn(summary[:40], text)
+
+    def test_csv_of_every_tool(self):
+        for tool in self.tools():
+            rows = list(csv.reader(io.StringIO(self.text(tool, "one", "-fcsv"))))
+            self.assertGreater(len(rows), 1, tool)
+            self.assertGreater(len(rows[0]), 2, tool)
+            self.assertTrue(all(len(row) == len(rows[0]) for row in rows), tool)
+
+    def test_why_there_is_nothing(self):
+        """As the page says it."""
+        untimed = self.path("plugins/profile/x/h.xplane.pb")
+        write(untimed, b"\x0a\x0b\x12\x09/host:CPU")
+        reasons = {t["name"]: t["reason"] for t in self.serve().json("/tools?run=x")}
+        for tool, words in (("kernel_stats", reasons["kernel_stats"]),
+                            ("overview_page", "No step was marked"),
+                            ("pod_viewer", "No step was marked"),
+                            ("input_pipeline_analyzer", "No input operation was recorded"),
+                            ("framework_op_stats", "No operations were recorded"),
+                            ("trace_viewer", "No events were recorded"),
+                            ("memory_profile", "No allocator reported to the profiler"),
+                            ("tf_data_bottleneck_analysis", "No tf.data activity was recorded")):
+            with self.subTest(tool=tool):
+                done = run_cli(tool, self.folder, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn(words, done.stdout)
 
 
 class Errors(Case):

@@ -20,10 +20,12 @@ RINGS = {
     "store": {"base", "wire", "store"},
     "analysis": {"base", "wire", "store", "analysis"},
     "tools": {"base", "wire", "store", "analysis", "tools"},
+    "report": {"base", "wire", "store", "analysis", "tools", "report"},
     "remote": {"base", "wire", "remote"},
     "synth": {"base", "wire", "synth"},
     "http": {"base", "wire", "store", "analysis", "tools", "remote", "http"},
-    "cmd": {"base", "wire", "store", "analysis", "tools", "remote", "http", "synth", "cmd"},
+    "cmd": {"base", "wire", "store", "analysis", "tools", "remote", "http", "synth", "report",
+            "cmd"},
 }
 
 # Headers that files of tools/ share; a dashboard includes no other dashboard.

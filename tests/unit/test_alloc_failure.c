@@ -6,6 +6,7 @@
 #include "analysis/op_stats.h"
 #include "base/alloc.h"
 #include "base/pool.h"
+#include "report/reports.h"
 #include "support/sample_capture.h"
 #include "tools/tool.h"
 #include "tools/trace.h"
@@ -156,6 +157,34 @@ static void empty_folder(const char *path)
 	closedir(dir);
 }
 
+/* What a terminal shows. */
+static enum tfp_status report_on(const struct tfp_tool *tool, const struct tfp_session *session,
+				 const struct tfp_query *query, struct tfp_buf *out,
+				 struct tfp_error *err)
+{
+	const struct tfp_reporter *reporter = tfp_reporter_find(tool);
+	struct tfp_answer answer, more;
+	struct tfp_report report;
+	tfp_answer_init(&answer);
+	tfp_answer_init(&more);
+	tfp_report_init(&report);
+	const struct tfp_report_source source = {session, query, &answer, &more};
+	enum tfp_status status = tfp_reporter_render(reporter, tool, session, query, &answer, err);
+	if (status == TFP_OK)
+		status = reporter->write(&source, &report, err);
+	if (status == TFP_OK) {
+		for (size_t i = 0; i < more.table_count; i++)
+			report.failed |= tfp_table_failed(&more.tables[i]);
+		tfp_report_write(&report, 40, 0, out);
+		if (tfp_buf_failed(out))
+			status = tfp_fail(err, TFP_NO_MEMORY, "the text");
+	}
+	tfp_report_release(&report);
+	tfp_answer_release(&more);
+	tfp_answer_release(&answer);
+	return status;
+}
+
 static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_session *session,
 			      struct tfp_query query, struct tfp_buf *out, struct tfp_error *err)
 {
@@ -169,12 +198,9 @@ static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_sess
 		status = tfp_answer_write_json(&answer, out, err);
 	if (status == TFP_OK && answer.table_count)
 		status = tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, err);
-	for (size_t i = 0; status == TFP_OK && i < answer.table_count; i++) {
-		tfp_table_write_text(&answer.tables[i], out, 10, 0);
-		if (tfp_buf_failed(out))
-			status = tfp_fail(err, TFP_NO_MEMORY, "the text");
-	}
 	tfp_answer_release(&answer);
+	if (status == TFP_OK && !tfp_query_get(&query, "view"))
+		status = report_on(tool, &chosen, &query, out, err);
 	if (status == TFP_OK && tool->instances)
 		status = tool->instances(session, &query, out, err);
 	return status;

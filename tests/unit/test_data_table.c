@@ -203,39 +203,6 @@ static void test_csv_has_no_formulas(void **state)
 	tfp_table_release(&t);
 }
 
-static void test_text(void **state)
-{
-	static const struct tfp_column two[] = {
-		{"op", "Op", TFP_CELL_TEXT},
-		{"us", "Time", TFP_CELL_NUMBER},
-	};
-	struct tfp_table t;
-	struct tfp_buf b;
-	(void)state;
-	tfp_table_init(&t, two, 2);
-	tfp_table_add_text(&t, "model/dense/MatMul", 18);
-	tfp_table_add_number(&t, 1234.5);
-	tfp_table_add_text(&t, "\xc3\xa9/\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac/\xc3\xa9\t", 16);
-	tfp_table_add_number(&t, 3);
-	tfp_table_add_text(&t, "short", 5);
-	tfp_table_add_absent(&t);
-	tfp_buf_init(&b, 10000);
-	/* Names are cut from the left, between characters. */
-	tfp_table_write_text(&t, &b, 7, 0);
-	assert_string_equal(tfp_buf_text(&b),
-			    "op           us\n"
-			    "\xe2\x80\xa6MatMul  1234.5\n"
-			    "\xe2\x80\xa6\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac/\xc3\xa9        3\n"
-			    "short         -\n");
-	tfp_buf_clear(&b);
-	tfp_table_write_text(&t, &b, 0, 1);
-	assert_string_equal(tfp_buf_text(&b), "op                      us\n"
-					      "model/dense/MatMul  1234.5\n"
-					      "... and 2 more rows\n");
-	tfp_buf_release(&b);
-	tfp_table_release(&t);
-}
-
 static void test_empty_table(void **state)
 {
 	struct tfp_table t;
@@ -276,7 +243,6 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_csv_has_no_formulas),
-		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_empty_table),
 		cmocka_unit_test(test_without_memory),
 	};
