@@ -32,12 +32,32 @@ struct line_ops {
 	const struct tfp_op_name *ops; /* by event metadata */
 	const struct tfp_line *line;
 	const struct tfp_line_groups *groups; /* NULL: the stats tell */
-	struct tfp_op_db db;
-	bool reads_stats; /* some stat that matters may be on an event */
+	bool reads_stats;                     /* some stat that matters may be on an event */
 };
+
+/* Threads one after the other, whose ops go into one table. A program can have tens of
+ * thousands of threads with a few events each, and a table and what it takes to fill it cost
+ * more than those. */
+struct stretch {
+	size_t first_line, line_count;
+	struct tfp_op_db db;
+};
+
+/* Room that the threads of a stretch use one after the other. */
+struct room {
+	struct activity *all;
+	uint32_t *stack;
+	size_t size; /* of both, in activities */
+	struct tfp_memo *memo;
+};
+
+/* A stretch ends when it has so many events. */
+#define STRETCH_EVENTS 32768u
 
 struct host_ops {
 	struct line_ops *lines;
+	struct stretch *stretches;
+	size_t stretch_count;
 	atomic_bool no_memory;
 };
 
@@ -128,13 +148,13 @@ static bool enter(struct tfp_op_db *db, const struct activity *a, struct tfp_mem
  * above it on the stack; the end of a forgotten op finds nothing and empties the
  * stack. That is the peers' rule (op_stack.h), and it decides numbers when ops
  * overlap or end at the same time. */
-static bool run_activities(struct line_ops *l, struct activity *all, size_t n)
+static bool run_activities(struct tfp_op_db *db, const struct room *room, size_t n)
 {
-	uint32_t *ends = tfp_sort_indexes(n, ends_before, all);
-	uint32_t *stack = tfp_reallocarray(NULL, n + 1, sizeof(*stack));
-	struct tfp_memo *memo = tfp_memo_new(512);
+	struct activity *all = room->all;
+	uint32_t *ends = tfp_sort_indexes(n, ends_before, all), *stack = room->stack;
+	const uint64_t ops_before_ps = db->total_op_time_ps;
 	size_t depth = 0, begun = 0;
-	bool ok = ends && stack && memo;
+	bool ok = ends != NULL;
 	for (size_t e = 0; ok && e < n && tfp_goes_on(e); e++) {
 		struct activity *a = &all[ends[e]];
 		while (begun < n && (all[begun].begin_ps < a->end_ps ||
@@ -151,18 +171,18 @@ static bool run_activities(struct line_ops *l, struct activity *all, size_t n)
 			all[stack[--depth]].open = false;
 		a->open = false;
 		depth--;
-		ok = enter(&l->db, a, memo);
+		ok = enter(db, a, room->memo);
 		if (depth > 0)
 			all[stack[depth - 1]].children_ps += (uint64_t)(a->end_ps - a->begin_ps);
 	}
 	if (ok) {
 		uint64_t window = (uint64_t)(all[ends[n - 1]].end_ps - all[0].begin_ps);
-		l->db.total_time_ps =
-			window > l->db.total_op_time_ps ? window : l->db.total_op_time_ps;
+		uint64_t ops_ps = db->total_op_time_ps - ops_before_ps;
+		uint64_t idle_ps = window > ops_ps ? window - ops_ps : 0;
+		db->total_time_ps += ops_ps + idle_ps;
+		ok = tfp_op_db_add_idle(db, idle_ps);
 	}
 	tfp_free(ends);
-	tfp_free(stack);
-	tfp_free(memo);
 	return ok;
 }
 
@@ -177,39 +197,69 @@ static size_t count_activities(const struct line_ops *l)
 	return count;
 }
 
-static bool run_ops(struct line_ops *l)
+static bool make_room(struct room *room, size_t count)
+{
+	if (count <= room->size)
+		return true;
+	tfp_free(room->all);
+	tfp_free(room->stack);
+	room->all = tfp_reallocarray(NULL, count, sizeof(*room->all));
+	room->stack = tfp_reallocarray(NULL, count + 1, sizeof(*room->stack));
+	room->size = room->all && room->stack ? count : 0;
+	return room->size > 0;
+}
+
+static bool run_ops(const struct line_ops *l, struct tfp_op_db *db, struct room *room)
 {
 	size_t n = 0, count = count_activities(l);
 	bool by_name = !tfp_schema_has(l->schema, STAGE_ID);
-	if (count == 0)
-		return true;
-	struct activity *all = tfp_reallocarray(NULL, count, sizeof(*all));
-	if (!all)
+	if (count && !make_room(room, count))
 		return false;
-	for (size_t i = 0; i < l->line->event_count && tfp_goes_on(i); i++) {
+	for (size_t i = 0; count && i < l->line->event_count && tfp_goes_on(i); i++) {
+		struct activity *a = &room->all[n];
 		if (by_name && l->ops[tfp_event_meta_index(l->line, i)].category == TFP_OP_UNKNOWN)
 			continue;
-		if (op_of_event(l, i, &all[n])) {
-			all[n].begin_ps = tfp_event_offset_ps(l->line, i);
-			all[n].end_ps = tfp_event_end_offset_ps(l->line, i);
+		if (op_of_event(l, i, a)) {
+			a->begin_ps = tfp_event_offset_ps(l->line, i);
+			a->end_ps = tfp_event_end_offset_ps(l->line, i);
 			n++;
 		}
 	}
-	bool ok = n == 0 || run_activities(l, all, n);
-	tfp_free(all);
-	return ok;
+	/* A thread without ops counts as idle for no time at all. */
+	return n ? run_activities(db, room, n) : tfp_op_db_add_idle(db, 0);
 }
 
-static void run_line(void *context, size_t index)
+static void run_stretch(void *context, size_t index)
 {
 	struct host_ops *h = context;
-	struct line_ops *l = &h->lines[index];
-	if (tfp_line_is_derived(l->line))
-		return;
-	/* A thread without ops counts as idle for no time at all. */
-	if (!run_ops(l) ||
-	    !tfp_op_db_add_idle(&l->db, l->db.total_time_ps - l->db.total_op_time_ps))
+	struct stretch *s = &h->stretches[index];
+	struct room room = {.memo = tfp_memo_new(512)};
+	bool ok = room.memo != NULL;
+	for (size_t l = s->first_line; ok && l < s->first_line + s->line_count; l++) {
+		if (!tfp_line_is_derived(h->lines[l].line))
+			ok = run_ops(&h->lines[l], &s->db, &room);
+	}
+	tfp_free(room.all);
+	tfp_free(room.stack);
+	tfp_free(room.memo);
+	if (!ok)
 		atomic_store(&h->no_memory, true);
+}
+
+/* Room for as many as there are threads. */
+static void divide(struct host_ops *h, const struct tfp_plane *plane)
+{
+	size_t events = 0;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		if (h->stretch_count == 0 || events >= STRETCH_EVENTS) {
+			struct stretch *s = &h->stretches[h->stretch_count++];
+			s->first_line = l;
+			tfp_op_db_init(&s->db);
+			events = 0;
+		}
+		h->stretches[h->stretch_count - 1].line_count++;
+		events += plane->lines[l].event_count;
+	}
 }
 
 static enum tfp_status no_memory(struct tfp_error *err)
@@ -268,7 +318,8 @@ enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp
 	enum tfp_status status = host_plane_init(&host, plane, err);
 	if (status == TFP_OK) {
 		h.lines = tfp_calloc(plane->line_count, sizeof(*h.lines));
-		if (!h.lines)
+		h.stretches = tfp_calloc(plane->line_count, sizeof(*h.stretches));
+		if (!h.lines || !h.stretches)
 			status = no_memory(err);
 	}
 	if (status == TFP_OK) {
@@ -276,18 +327,19 @@ enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp
 			h.lines[l] = line_ops_of(&host, l);
 			if (groups)
 				h.lines[l].groups = &groups->planes[plane - capture->planes][l];
-			tfp_op_db_init(&h.lines[l].db);
 		}
-		tfp_pool_for(pool, plane->line_count, run_line, &h);
+		divide(&h, plane);
+		tfp_pool_for(pool, h.stretch_count, run_stretch, &h);
 		bool ok = !atomic_load(&h.no_memory);
-		for (size_t l = 0; l < plane->line_count; l++) {
-			ok = ok && tfp_op_db_merge(out, &h.lines[l].db);
-			tfp_op_db_release(&h.lines[l].db);
+		for (size_t s = 0; s < h.stretch_count; s++) {
+			ok = ok && tfp_op_db_merge(out, &h.stretches[s].db);
+			tfp_op_db_release(&h.stretches[s].db);
 		}
 		if (!ok)
 			status = no_memory(err);
 	}
 	tfp_free(h.lines);
+	tfp_free(h.stretches);
 	host_plane_release(&host);
 	return status;
 }
