@@ -24,9 +24,20 @@ static bool begins_before(const void *events, uint32_t a, uint32_t b)
 static bool fill_gpu(struct tfp_raw *raw, size_t first_line, size_t line_count)
 {
 	size_t count = 0, n = 0;
-	bool grouped = false;
-	for (size_t l = first_line; l < first_line + line_count; l++)
-		count += raw->lines[l].line->event_count;
+	bool grouped = false, ungrouped = false;
+	for (size_t l = first_line; l < first_line + line_count; l++) {
+		const struct tfp_line *line = raw->lines[l].line;
+		if (tfp_line_is_derived(line))
+			continue;
+		count += line->event_count;
+		for (size_t i = 0; i < line->event_count; i++) {
+			bool has_group = raw->lines[l].group[i] != TFP_NO_GROUP;
+			grouped |= has_group;
+			ungrouped |= !has_group;
+		}
+	}
+	if (!grouped || !ungrouped)
+		return true;
 	struct gpu_event *all = tfp_reallocarray(NULL, count, sizeof(*all));
 	if (!all)
 		return false;
@@ -38,12 +49,7 @@ static bool fill_gpu(struct tfp_raw *raw, size_t first_line, size_t line_count)
 			all[n++] = (struct gpu_event){tfp_event_start_ps(line, i),
 						      tfp_event_duration_ps(line, i),
 						      {(uint32_t)l, (uint32_t)i}};
-			grouped |= raw->lines[l].group[i] != TFP_NO_GROUP;
 		}
-	}
-	if (n == 0 || !grouped) {
-		tfp_free(all);
-		return true;
 	}
 	uint32_t *order = n < UINT32_MAX ? tfp_sort_indexes(n, begins_before, all) : NULL;
 	int32_t last = TFP_NO_GROUP;
@@ -86,7 +92,8 @@ static void read_process(const struct tfp_plane *plane, struct tfp_raw_line *l)
 	}
 }
 
-static bool prepare(struct tfp_raw *raw, struct tfp_error *err)
+static bool prepare(struct tfp_raw *raw, const struct tfp_stat_columns *const stats[2],
+		    struct tfp_error *err)
 {
 	const struct tfp_capture *c = raw->capture;
 	raw->lines = tfp_calloc(c->line_count, sizeof(*raw->lines));
@@ -105,7 +112,6 @@ static bool prepare(struct tfp_raw *raw, struct tfp_error *err)
 						      WANTED, err) != TFP_OK)
 			return false;
 		of_plane.types = raw->types[p];
-		of_plane.has_stats = tfp_schema_has_any(&raw->schemas[p]);
 		of_plane.has_regions = memchr(raw->types[p], TFP_EVENT_START_REGION,
 					      plane->event_meta_count) != NULL;
 		of_plane.has_ops =
@@ -115,6 +121,7 @@ static bool prepare(struct tfp_raw *raw, struct tfp_error *err)
 			struct tfp_raw_line *out = &raw->lines[raw->line_count];
 			*out = of_plane;
 			out->line = line;
+			out->stats = &tfp_stats_of_plane(stats, p)[l];
 			out->groups = &raw->groups->planes[p][l];
 			out->number = (uint32_t)raw->line_count;
 			out->is_host = kind == TFP_PLANE_HOST;
@@ -132,36 +139,38 @@ static bool prepare(struct tfp_raw *raw, struct tfp_error *err)
 	return true;
 }
 
-static bool append(struct tfp_raw_list *list, struct tfp_raw_list *from, size_t size)
+/* Puts the lists of all lines one behind the other into that of the whole. Both lie at at, in
+ * a line and in the whole. */
+static bool join_list(struct tfp_raw *raw, struct tfp_raw_list *all, size_t at, size_t size)
 {
-	if (from->count) {
-		size_t room = list->count + from->count;
-		void *items = tfp_reallocarray(list->items, room, size);
-		if (!items)
-			return false;
-		memcpy((char *)items + list->count * size, from->items, from->count * size);
-		list->items = items;
-		list->count = list->room = room;
+	size_t count = 0;
+	for (size_t i = 0; i < raw->line_count; i++)
+		count += ((struct tfp_raw_list *)((char *)&raw->lines[i] + at))->count;
+	if (count == 0)
+		return true;
+	all->items = tfp_reallocarray(NULL, count, size);
+	all->room = count;
+	for (size_t i = 0; all->items && i < raw->line_count; i++) {
+		struct tfp_raw_list *of_line = (struct tfp_raw_list *)((char *)&raw->lines[i] + at);
+		if (of_line->count)
+			memcpy((char *)all->items + all->count * size, of_line->items,
+			       of_line->count * size);
+		all->count += of_line->count;
+		drop(of_line);
 	}
-	drop(from);
-	return true;
+	return all->items != NULL;
 }
 
 static bool join_lists(struct tfp_raw *raw)
 {
-	for (size_t i = 0; i < raw->line_count; i++) {
-		struct tfp_raw_line *l = &raw->lines[i];
-		raw->has_eager |= l->eager_roots.count > 0;
-		if (!append(&raw->producers, &l->producers, sizeof(struct tfp_pair)) ||
-		    !append(&raw->consumers, &l->consumers, sizeof(struct tfp_pair)) ||
-		    !append(&raw->roots, &l->roots, sizeof(struct tfp_raw_root)) ||
-		    !append(&raw->iterations, &l->iterations, sizeof(struct tfp_raw_iteration)) ||
-		    !append(&raw->data_ids, &l->data_ids, sizeof(int64_t)) ||
-		    !append(&raw->launches, &l->launches, sizeof(struct tfp_pair)) ||
-		    !append(&raw->kernels, &l->kernels, sizeof(struct tfp_pair)))
-			return false;
-	}
-	return true;
+	for (size_t i = 0; i < raw->line_count; i++)
+		raw->has_eager |= raw->lines[i].eager_roots.count > 0;
+#define JOIN(list, type)                                                                           \
+	join_list(raw, &raw->list, offsetof(struct tfp_raw_line, list), sizeof(type))
+	return JOIN(producers, struct tfp_pair) && JOIN(consumers, struct tfp_pair) &&
+	       JOIN(roots, struct tfp_raw_root) && JOIN(iterations, struct tfp_raw_iteration) &&
+	       JOIN(data_ids, int64_t);
+#undef JOIN
 }
 
 static bool group_tpu_planes(struct tfp_raw *raw)
@@ -246,11 +255,15 @@ static bool make_groups(struct tfp_raw *raw, struct tfp_pool *pool)
 	tfp_pool_for(pool, raw->line_count, tfp_grouping_read_line, raw);
 	/* When it gives up for want of people, tfp_capture_fact says so. */
 	bool ok = !atomic_load(&raw->no_memory) && !tfp_cancelled() && join_lists(raw) &&
-		  tfp_grouping_connect(raw) && !tfp_cancelled();
+		  tfp_grouping_connect(raw, pool) && !tfp_cancelled();
 	if (ok)
 		tfp_pool_for(pool, raw->line_count, make_room, raw);
 	ok = ok && !atomic_load(&raw->no_memory) && tfp_grouping_of_roots(raw);
-	drop(&raw->by_parent); /* the other order does for what follows */
+	/* The other order does for what follows. */
+	drop(&raw->by_parent);
+	tfp_free(raw->kernels_at);
+	tfp_free(raw->kernels);
+	raw->kernels_at = raw->kernels = NULL;
 	ok = ok && fill_gpus(raw);
 	if (ok) {
 		tfp_pool_for(pool, raw->line_count, keep_groups, raw);
@@ -277,8 +290,7 @@ static void release(struct tfp_raw *raw)
 	for (size_t i = 0; i < raw->line_count; i++) {
 		struct tfp_raw_line *l = &raw->lines[i];
 		struct tfp_raw_list *lists[] = {&l->producers,  &l->consumers, &l->roots,
-						&l->iterations, &l->data_ids,  &l->eager_roots,
-						&l->launches,   &l->kernels};
+						&l->iterations, &l->data_ids,  &l->eager_roots};
 		for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
 			tfp_free(lists[k]->items);
 		tfp_free(l->parent);
@@ -294,10 +306,14 @@ static void release(struct tfp_raw *raw)
 	}
 	struct tfp_raw_list *lists[] = {&raw->producers,  &raw->consumers,   &raw->roots,
 					&raw->iterations, &raw->data_ids,    &raw->by_parent,
-					&raw->by_child,   &raw->group_roots, &raw->launches,
-					&raw->kernels,    &raw->group_links};
+					&raw->by_child,   &raw->group_roots, &raw->group_links};
 	for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
 		tfp_free(lists[k]->items);
+	tfp_free(raw->launch_of);
+	tfp_free(raw->kernels_at);
+	tfp_free(raw->kernels);
+	tfp_free(raw->kernel_lines);
+	tfp_free(raw->launch_lines);
 	tfp_free(raw->parents_at);
 	tfp_free(raw->children_at);
 	tfp_free(raw->lines);
@@ -305,13 +321,17 @@ static void release(struct tfp_raw *raw)
 	tfp_free(raw->types);
 }
 
-enum tfp_status tfp_group_raw(const struct tfp_capture *capture, struct tfp_pool *pool,
+enum tfp_status tfp_group_raw(struct tfp_capture *capture, struct tfp_pool *pool,
 			      struct tfp_groups *groups, struct tfp_error *err)
 {
 	struct tfp_raw raw = {.capture = capture, .groups = groups};
+	const struct tfp_stat_columns *stats[2];
 	if (has_loop(capture))
 		return TFP_OK;
-	bool ok = prepare(&raw, err) && make_groups(&raw, pool);
+	enum tfp_status status = tfp_stat_columns_get_all(capture, pool, stats, err);
+	if (status != TFP_OK)
+		return status;
+	bool ok = prepare(&raw, stats, err) && make_groups(&raw, pool);
 	release(&raw);
 	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for the groups of events");
 }

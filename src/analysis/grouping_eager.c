@@ -3,14 +3,14 @@
 /* What an event inherits: YES or NO by the nearest EagerExecute above it, else NO. */
 static uint8_t eager_above(const struct tfp_raw *raw, struct tfp_raw_ref ref)
 {
-	const struct tfp_pair *links = raw->by_child.items;
 	for (unsigned hops = 0; hops < ANCESTORS_MAX; hops++) {
 		const struct tfp_raw_line *l = &raw->lines[ref.line];
 		if (l->eager && l->eager[ref.event] != TFP_EAGER_UNKNOWN)
 			return l->eager[ref.event];
-		size_t i = tfp_grouping_first_link(raw, ref, true);
-		if (i < raw->by_child.count && links[i].key == place_of(ref))
-			ref = event_at(links[i].value);
+		struct tfp_raw_walk walk = tfp_grouping_walk(raw, ref, false);
+		struct tfp_raw_ref above;
+		if (tfp_grouping_next(raw, &walk, &above))
+			ref = above;
 		else if (parent_of(l, ref.event) < ASYNC)
 			ref.event = parent_of(l, ref.event);
 		else
@@ -36,10 +36,10 @@ static void spread_eager(void *context, size_t index)
 	for (size_t r = 0; r < l->eager_roots.count; r++) {
 		uint8_t value = roots[r][1] ? TFP_EAGER_YES : TFP_EAGER_NO;
 		for (uint32_t i = roots[r][0]; i < n; i++) {
-			if (i > roots[r][0] && l->parent[i] == ASYNC)
+			uint32_t parent = parent_of(l, i);
+			if (i > roots[r][0] && parent == ASYNC)
 				continue;
-			if (i > roots[r][0] &&
-			    (l->parent[i] == NO_PARENT || l->parent[i] < roots[r][0]))
+			if (i > roots[r][0] && (parent == NO_PARENT || parent < roots[r][0]))
 				break;
 			l->eager[i] = value;
 		}
@@ -63,6 +63,14 @@ static uint8_t above_producer(const struct tfp_raw *raw, struct tfp_raw_ref prod
 	return l->is_marked && l->above ? l->above[producer.event] : eager_above(raw, producer);
 }
 
+static uint8_t above_first_producer(const struct tfp_raw *raw, struct tfp_raw_ref ref)
+{
+	struct tfp_raw_walk walk = tfp_grouping_walk(raw, ref, false);
+	struct tfp_raw_ref producer;
+	return tfp_grouping_next(raw, &walk, &producer) ? above_producer(raw, producer)
+							: TFP_EAGER_NO;
+}
+
 /* Down the line everything has what its parent has, unless it is a consumer: then its
  * producer decides. */
 static bool mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
@@ -71,14 +79,16 @@ static bool mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 	size_t at = raw->children_at[l->number], end = raw->children_at[l->number + 1];
 	for (size_t i = 0; i < l->line->event_count; i++) {
 		uint8_t value = TFP_EAGER_NO;
+		const struct tfp_raw_ref here = {l->number, (uint32_t)i};
 		while (at < end && event_at(links[at].key).event < i)
 			at++;
-		bool consumes = at < end && event_at(links[at].key).event == i;
+		bool consumes = (at < end && event_at(links[at].key).event == i) ||
+				tfp_grouping_launch_of(raw, here) != NO_LAUNCH;
 		if (l->above) {
 			if (l->eager && l->eager[i] != TFP_EAGER_UNKNOWN)
 				value = l->eager[i];
 			else if (consumes)
-				value = above_producer(raw, event_at(links[at].value));
+				value = above_first_producer(raw, here);
 			else if (parent_of(l, i) < ASYNC)
 				value = l->above[parent_of(l, i)];
 			l->above[i] = value;

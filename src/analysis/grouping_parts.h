@@ -16,6 +16,7 @@
 #include "analysis/groups.h"
 #include "analysis/runtime_events.h"
 #include "analysis/schema.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 
@@ -25,6 +26,7 @@
 
 #define NO_PARENT UINT32_MAX
 #define ASYNC     (UINT32_MAX - 1) /* neither has a parent nor is one */
+#define NO_LAUNCH UINT32_MAX
 
 /* How far an event's ancestors are followed; more than any program nests. */
 #define ANCESTORS_MAX 65536u
@@ -41,7 +43,6 @@ enum {
 	ITER_NUM,
 	STEP_NUM,
 	GRAPH_TYPE,
-	CORRELATION_ID,
 	IS_FUNC,
 	REQUEST_ID,
 	QUEUE_ADDR,
@@ -52,7 +53,7 @@ enum {
 	WANTED
 };
 
-/* Their names. */
+/* Their names, all of them in the set linked of struct tfp_line_stats. */
 extern const char *const tfp_grouping_stats[WANTED];
 
 /* What the stats of an event say; numbers by place in tfp_grouping_stats. */
@@ -112,9 +113,9 @@ struct tfp_raw_line {
 	struct tfp_line_groups *groups;
 	const struct tfp_schema *schema;
 	const uint8_t *types; /* enum tfp_runtime_event, by event metadata */
+	const struct tfp_line_stats *stats;
 	uint32_t number;
 	bool is_host, is_gpu, is_tpu;
-	bool has_stats;   /* the plane knows stats that matter */
 	bool has_regions; /* and names of regions */
 	bool has_ops;     /* and of ops */
 	/* Of a TPU's plane: the line whose events stand for all that happens under them
@@ -124,7 +125,7 @@ struct tfp_raw_line {
 	int64_t device_ordinal;
 	bool has_process; /* the plane says which process it is of */
 	int64_t process;
-	/* By event; NULL on lines of TPUs, where none has a parent. */
+	/* By event; NULL where none has a parent, as on lines of TPUs. */
 	uint32_t *parent;
 	/* By event, until all groups are known; NULL on lines of TPUs that take theirs from
 	 * the grouping line. */
@@ -133,10 +134,13 @@ struct tfp_raw_line {
 	 * where there is none; and what every event has from above. */
 	uint8_t *eager, *above;
 	bool is_marked; /* above is there */
-	/* Found on this line, then joined into those of all lines. Producers, consumers,
-	 * launches and kernels are struct tfp_pair of a key and a place. */
+	/* Found on this line, then joined into those of all lines. Producers and consumers are
+	 * struct tfp_pair of a key and a place. */
 	struct tfp_raw_list producers, consumers, roots, iterations, data_ids, eager_roots;
-	struct tfp_raw_list launches, kernels;
+	/* Events with correlation ids are launches where this is the host, kernels
+	 * elsewhere, and numbered over all lines: the number of this line's first one. */
+	uint32_t first_correlated;
+	uint64_t first_event; /* of all events of lines with kernels, how many come before */
 };
 
 struct tfp_raw {
@@ -147,8 +151,16 @@ struct tfp_raw {
 	struct tfp_schema *schemas; /* by plane */
 	uint8_t **types;            /* by plane */
 	struct tfp_raw_list producers, consumers, roots, iterations, data_ids;
-	struct tfp_raw_list launches, kernels;
-	/* struct tfp_pair of places: of links, sorted by that end, then by the other. */
+	/* By number of the kernel: that of its launch, or NO_LAUNCH. */
+	uint32_t *launch_of;
+	/* By number of the launch, and one more: where its kernels begin in kernels, which has
+	 * their places among all events of lines with kernels. NULL without kernels. */
+	uint32_t *kernels_at, *kernels;
+	uint32_t launch_count, kernel_count;
+	/* Lines with kernels, and with launches, ascending. */
+	uint32_t *kernel_lines, *launch_lines;
+	size_t kernel_line_count, launch_line_count;
+	/* struct tfp_pair of places: of other links, sorted by that end, then by the other. */
 	struct tfp_raw_list by_parent, by_child;
 	size_t *parents_at, *children_at; /* by line: where its links begin; one more */
 	struct tfp_raw_list group_roots;  /* struct tfp_raw_ref, of the groups made */
@@ -212,13 +224,35 @@ void tfp_grouping_facts(const struct tfp_raw_line *l, size_t event, struct tfp_r
 /* The functions below are false without memory. */
 
 /* Producers with consumers, launches with kernels. */
-bool tfp_grouping_connect(struct tfp_raw *raw);
+bool tfp_grouping_connect(struct tfp_raw *raw, struct tfp_pool *pool);
 bool tfp_grouping_add_link(struct tfp_raw *raw, struct tfp_raw_ref from, struct tfp_raw_ref to);
 /* After the last link: by_parent and by_child can be asked. */
 bool tfp_grouping_finish_links(struct tfp_raw *raw);
 /* Where the links of an event begin, as a child or as a parent, or where they
- * would: among those of its line. */
+ * would: among those of its line. Those of launches and kernels are not there. */
 size_t tfp_grouping_first_link(const struct tfp_raw *raw, struct tfp_raw_ref ref, bool child);
+
+/* Walks the events that an event is a consumer of, or (children) the producer of: links and
+ * launches together, in the order of the file.
+ *
+ *     struct tfp_raw_walk w = tfp_grouping_walk(raw, ref, true);
+ *     while (tfp_grouping_next(raw, &w, &other)) ...
+ */
+struct tfp_raw_walk {
+	const struct tfp_pair *link, *last_link;
+	uint64_t key;
+	const uint32_t *kernel, *last_kernel; /* of a launch */
+	bool has_launch;
+	uint64_t launch; /* of a kernel: a place */
+};
+struct tfp_raw_walk tfp_grouping_walk(const struct tfp_raw *raw, struct tfp_raw_ref ref,
+				      bool children);
+/* The same where it is known where the event's links begin, or would. */
+struct tfp_raw_walk tfp_grouping_walk_from(const struct tfp_raw *raw, struct tfp_raw_ref ref,
+					   bool children, size_t first_link);
+bool tfp_grouping_next(const struct tfp_raw *raw, struct tfp_raw_walk *w, struct tfp_raw_ref *ref);
+/* The launch of an event that is a kernel, or NO_LAUNCH. */
+uint32_t tfp_grouping_launch_of(const struct tfp_raw *raw, struct tfp_raw_ref ref);
 
 /* Finds the roots and gives everything below each its group. Finishes links on its way. */
 bool tfp_grouping_of_roots(struct tfp_raw *raw);

@@ -5,15 +5,23 @@
 #include "base/progress.h"
 
 const char *const tfp_grouping_stats[WANTED] = {
-	[PRODUCER_TYPE] = "_pt",     [PRODUCER_ID] = "_p",
-	[CONSUMER_TYPE] = "_ct",     [CONSUMER_ID] = "_c",
-	[PROCESS_ID] = "_pid",       [ROOT_LEVEL] = "_r",
-	[IS_ASYNC] = "_a",           [STEP_ID] = "id",
-	[ITER_NUM] = "iter_num",     [STEP_NUM] = "step_num",
-	[GRAPH_TYPE] = "graph_type", [CORRELATION_ID] = "correlation_id",
-	[IS_FUNC] = "is_func",       [REQUEST_ID] = "request_id",
-	[QUEUE_ADDR] = "queue_addr", [DEVICE_ORDINAL] = "device_ordinal",
-	[QUEUE_ID] = "queue_id",     [RUN_ID] = "run_id",
+	[PRODUCER_TYPE] = "_pt",
+	[PRODUCER_ID] = "_p",
+	[CONSUMER_TYPE] = "_ct",
+	[CONSUMER_ID] = "_c",
+	[PROCESS_ID] = "_pid",
+	[ROOT_LEVEL] = "_r",
+	[IS_ASYNC] = "_a",
+	[STEP_ID] = "id",
+	[ITER_NUM] = "iter_num",
+	[STEP_NUM] = "step_num",
+	[GRAPH_TYPE] = "graph_type",
+	[IS_FUNC] = "is_func",
+	[REQUEST_ID] = "request_id",
+	[QUEUE_ADDR] = "queue_addr",
+	[DEVICE_ORDINAL] = "device_ordinal",
+	[QUEUE_ID] = "queue_id",
+	[RUN_ID] = "run_id",
 	[CORE_TYPE] = "core_type",
 };
 
@@ -23,7 +31,7 @@ void tfp_grouping_facts(const struct tfp_raw_line *l, size_t event, struct tfp_r
 {
 	f->present = 0;
 	f->graph_type = (struct tfp_str){"", 0};
-	if (!l->has_stats)
+	if (!tfp_event_set_has(&l->stats->linked, event))
 		return;
 	struct tfp_stat_iter it = tfp_event_stats(l->line, event);
 	struct tfp_stat stat;
@@ -159,13 +167,6 @@ static bool add_by_type(struct tfp_raw_line *l, struct tfp_raw_ref ref, enum tfp
 		if (iterates)
 			ok = add_end(&l->consumers, TO_EXECUTOR, iteration_key(f), 0, ref);
 		break;
-	case TFP_EVENT_OTHER:
-		if (has(f, CORRELATION_ID)) {
-			const struct tfp_pair launch = {(uint64_t)f->number[CORRELATION_ID],
-							place_of(ref)};
-			ok = push(l->is_host ? &l->launches : &l->kernels, &launch, sizeof(launch));
-		}
-		break;
 	default:
 		break;
 	}
@@ -195,6 +196,20 @@ struct open {
 	int64_t end_ps;
 };
 
+/* Kernels of a stream come one after the other: most lines of devices need no list. */
+static bool set_parent(struct tfp_raw_line *l, size_t i, uint32_t parent)
+{
+	size_t n = l->line->event_count;
+	if (!l->parent) {
+		l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
+		if (!l->parent)
+			return false;
+		memset(l->parent, 0xff, n * sizeof(*l->parent)); /* NO_PARENT */
+	}
+	l->parent[i] = parent;
+	return true;
+}
+
 /* Nesting: the innermost event before that includes it, ends included. */
 static bool nest(struct tfp_raw_line *l, size_t i, int64_t end_ps, struct tfp_raw_list *open)
 {
@@ -206,7 +221,8 @@ static bool nest(struct tfp_raw_line *l, size_t i, int64_t end_ps, struct tfp_ra
 			break;
 		open->count--;
 	}
-	l->parent[i] = open->count ? top->event : NO_PARENT;
+	if (open->count && !set_parent(l, i, top->event))
+		return false;
 	const struct open self = {(uint32_t)i, end_ps};
 	return push(open, &self, sizeof(self));
 }
@@ -257,13 +273,14 @@ static bool read_thread(struct tfp_raw_line *l)
 		int64_t end_ps = tfp_event_end_offset_ps(l->line, i);
 		struct tfp_raw_facts f;
 		tfp_grouping_facts(l, i, &f);
-		preprocess(l, type, &f);
+		if (f.present || (type != TFP_EVENT_OTHER && type != TFP_EVENT_TF_OP))
+			preprocess(l, type, &f);
 		if (region < g->region_count && g->regions[region].event == i) {
 			end_ps = g->regions[region++].end_ps;
 			set_fact(&f, CONSUMER_TYPE, TFP_CONTEXT_THREADPOOL);
 		}
 		if (has(&f, IS_ASYNC) && f.number[IS_ASYNC])
-			l->parent[i] = ASYNC;
+			ok = set_parent(l, i, ASYNC);
 		else
 			ok = nest(l, i, end_ps, &open);
 		if (ok && (f.present || (type != TFP_EVENT_OTHER && type != TFP_EVENT_TF_OP)))
@@ -310,8 +327,6 @@ static bool read_tpu_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 		tfp_grouping_facts(l, i, &f);
 		preprocess(l, type, &f);
 		ok = add_context(l, ref, &f);
-		if (ok && is_grouping && type == TFP_EVENT_OTHER)
-			ok = add_by_type(l, ref, type, &f);
 	}
 	return ok;
 }
@@ -320,14 +335,6 @@ void tfp_grouping_read_line(void *context, size_t index)
 {
 	struct tfp_raw *raw = context;
 	struct tfp_raw_line *l = &raw->lines[index];
-	size_t n = l->line->event_count;
-	if (n == 0)
-		return;
-	bool ok = true;
-	if (!l->is_tpu) {
-		l->parent = tfp_reallocarray(NULL, n, sizeof(*l->parent));
-		ok = l->parent != NULL;
-	}
-	if (!ok || !(l->is_tpu ? read_tpu_line(raw, l) : read_thread(l)))
+	if (l->line->event_count && !(l->is_tpu ? read_tpu_line(raw, l) : read_thread(l)))
 		atomic_store(&raw->no_memory, true);
 }

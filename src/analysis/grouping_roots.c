@@ -28,6 +28,7 @@ static bool take_subtree(struct tfp_raw *raw, struct tfp_raw_ref ref, int32_t gr
 {
 	const struct tfp_raw_line *l = &raw->lines[ref.line];
 	const struct tfp_pair *links = raw->by_parent.items;
+	const bool launches = l->is_host && raw->kernels_at;
 	size_t next = tfp_grouping_first_link(raw, ref, false);
 	uint32_t taken = UINT32_MAX; /* an event of another group, while in it */
 	for (uint32_t i = ref.event; i < l->line->event_count; i++) {
@@ -50,8 +51,12 @@ static bool take_subtree(struct tfp_raw *raw, struct tfp_raw_ref ref, int32_t gr
 		l->group[i] = group;
 		while (next < raw->by_parent.count && links[next].key < place_of(here))
 			next++;
-		for (; next < raw->by_parent.count && links[next].key == place_of(here); next++) {
-			struct tfp_raw_ref below = event_at(links[next].value);
+		if (!(next < raw->by_parent.count && links[next].key == place_of(here)) &&
+		    !(launches && tfp_event_set_has(&l->stats->correlated, i)))
+			continue;
+		struct tfp_raw_walk walk = tfp_grouping_walk_from(raw, here, true, next);
+		struct tfp_raw_ref below;
+		while (tfp_grouping_next(raw, &walk, &below)) {
 			if (!push(queue, &below, sizeof(below)))
 				return false;
 		}
@@ -136,7 +141,6 @@ static bool each_ancestor(const struct tfp_raw *raw, struct tfp_raw_ref start,
 			  void *context)
 {
 	struct ancestors all = {0};
-	const struct tfp_pair *links = raw->by_child.items;
 	bool ok = add_ancestor(&all, start);
 	for (size_t at = 0; ok && at < all.queue.count; at++) {
 		struct tfp_raw_ref ref = ((const struct tfp_raw_ref *)all.queue.items)[at];
@@ -145,9 +149,10 @@ static bool each_ancestor(const struct tfp_raw *raw, struct tfp_raw_ref start,
 		uint32_t parent = parent_of(&raw->lines[ref.line], ref.event);
 		if (parent < ASYNC)
 			ok = add_ancestor(&all, (struct tfp_raw_ref){ref.line, parent});
-		size_t i = tfp_grouping_first_link(raw, ref, true);
-		for (; ok && i < raw->by_child.count && links[i].key == place_of(ref); i++)
-			ok = add_ancestor(&all, event_at(links[i].value));
+		struct tfp_raw_walk walk = tfp_grouping_walk(raw, ref, false);
+		struct tfp_raw_ref above;
+		while (ok && tfp_grouping_next(raw, &walk, &above))
+			ok = add_ancestor(&all, above);
 	}
 	tfp_free(all.queue.items);
 	tfp_free(all.slots);

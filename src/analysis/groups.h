@@ -90,7 +90,7 @@ void tfp_groups_free(struct tfp_groups *groups);
 
 /* For the maker of groups of raw captures (grouping.c): fills in groups that
  * are allocated and empty. */
-enum tfp_status tfp_group_raw(const struct tfp_capture *capture, struct tfp_pool *pool,
+enum tfp_status tfp_group_raw(struct tfp_capture *capture, struct tfp_pool *pool,
 			      struct tfp_groups *groups, struct tfp_error *err) TFP_CHECK;
 
 #endif
