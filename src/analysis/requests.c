@@ -94,6 +94,7 @@ struct transfers {
 struct reader {
 	const struct tfp_capture *capture;
 	const struct tfp_groups *groups;
+	const struct tfp_stat_columns *stats; /* of GPUs */
 	const struct tfp_plane *host;
 	size_t host_plane;
 	struct tfp_schema schema;
@@ -276,19 +277,30 @@ static bool read_tpu(struct reader *r, size_t p)
 	return true;
 }
 
+static bool read_gpu_line(struct reader *r, const struct tfp_plane_steps *steps, size_t l)
+{
+	const struct tfp_line_steps *line = &steps->lines[l];
+	bool ok = true;
+	for (size_t i = 0; ok && i < line->run_count; i++) {
+		const struct tfp_step_run *run = &line->runs[i];
+		struct tfp_step_span *spans = tfp_reallocarray(NULL, run->count, sizeof(*spans));
+		size_t count = spans ? tfp_step_spans_of_run(steps, l, run, spans) : 0;
+		ok = spans != NULL;
+		for (size_t s = 0; ok && s < count; s++)
+			ok = add_span(r, (struct tfp_time_span){spans[s].begin_ps, spans[s].end_ps},
+				      spans[s].group, (enum tfp_step_event)spans[s].type);
+		tfp_free(spans);
+	}
+	return ok;
+}
+
 static bool read_gpu(struct reader *r, size_t p, struct tfp_pool *pool)
 {
 	struct tfp_plane_steps steps = {.plane = p, .kind = TFP_PLANE_GPU};
-	bool ok = tfp_step_events_of_gpu(r->capture, r->groups, NULL, pool, &steps);
-	for (size_t l = 0; ok && l < r->capture->planes[p].line_count; l++) {
-		const struct tfp_line_steps *line = &steps.lines[l];
-		for (size_t i = 0; ok && i < line->span_count; i++)
-			ok = add_span(r,
-				      (struct tfp_time_span){line->spans[i].begin_ps,
-							     line->spans[i].end_ps},
-				      line->spans[i].group,
-				      (enum tfp_step_event)line->spans[i].type);
-	}
+	bool ok = tfp_step_events_of_gpu(r->capture, r->groups, NULL, r->stats->planes[p], pool,
+					 &steps);
+	for (size_t l = 0; ok && l < r->capture->planes[p].line_count; l++)
+		ok = read_gpu_line(r, &steps, l);
 	tfp_plane_steps_release(r->capture, &steps);
 	return ok;
 }
@@ -475,6 +487,9 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	if (ok && any) {
 		r.host_plane = (size_t)(r.host - capture->planes);
 		status = tfp_groups_get(capture, pool, &r.groups, err);
+		if (status == TFP_OK)
+			status = tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &r.stats,
+						      err);
 		ok = status != TFP_OK || read_requests(&r, pool, requests);
 	}
 	tfp_schema_release(&r.schema);

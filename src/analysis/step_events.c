@@ -45,14 +45,22 @@ static const char *const names[WANTED] = {
 
 /* ---- lists ---- */
 
+/* Whether a span that begins no earlier than another one of its type and group lies in it or
+ * touches it. */
+static bool joins(const struct tfp_step_span *old, const struct tfp_step_span *s)
+{
+	return old->begin_ps < old->end_ps &&
+	       (s->begin_ps < old->end_ps ||
+		(s->begin_ps == old->end_ps && s->end_ps > s->begin_ps));
+}
+
 /* Spans of a line come ascending by begin. What lies in or touches the last span of its
  * type and group joins it: nested ops would be most of a line otherwise. last:
  * index + 1 of the last span by type. */
 static bool add_span(struct tfp_line_steps *l, uint32_t *last, struct tfp_step_span s)
 {
 	struct tfp_step_span *old = last[s.type] ? &l->spans[last[s.type] - 1] : NULL;
-	if (old && old->group == s.group && old->begin_ps < old->end_ps &&
-	    (s.begin_ps < old->end_ps || (s.begin_ps == old->end_ps && s.end_ps > s.begin_ps))) {
+	if (old && old->group == s.group && joins(old, &s)) {
 		if (old->end_ps < s.end_ps)
 			old->end_ps = s.end_ps;
 		return true;
@@ -98,6 +106,46 @@ static bool finish_spans(struct tfp_line_steps *l)
 	}
 	tfp_free(order);
 	return ok;
+}
+
+/* Events of a line come one after the other. */
+static bool add_to_run(struct tfp_line_steps *l, uint32_t group, uint32_t event)
+{
+	struct tfp_step_run *run = l->run_count ? &l->runs[l->run_count - 1] : NULL;
+	if (run && run->group == group) {
+		run->last = event;
+		run->count++;
+		return true;
+	}
+	if (!TFP_GROW(l->runs, l->run_count, l->run_room))
+		return false;
+	l->runs[l->run_count++] = (struct tfp_step_run){group, event, event, 1};
+	return true;
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct tfp_step_run *x = a, *y = b;
+	if (x->group != y->group)
+		return x->group < y->group ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Orders the runs of a line by group, and gives back what they do not need. */
+static bool finish_runs(struct tfp_line_steps *l)
+{
+	bool sorted = true;
+	for (size_t i = 1; sorted && i < l->run_count; i++)
+		sorted = l->runs[i - 1].group <= l->runs[i].group;
+	if (!sorted)
+		qsort(l->runs, l->run_count, sizeof(*l->runs), by_group);
+	struct tfp_step_run *runs =
+		l->run_count ? tfp_reallocarray(l->runs, l->run_count, sizeof(*runs)) : NULL;
+	if (runs) {
+		l->runs = runs;
+		l->run_room = l->run_count;
+	}
+	return true;
 }
 
 static bool add_marker(struct tfp_step_marker **list, size_t *count, size_t *room,
@@ -213,7 +261,7 @@ static bool is_frame_name(struct tfp_str name)
 enum host_kind { HOST_EVENT, HOST_MARKER, HOST_FRAME };
 
 /* By metadata: what its events are, without and with a correlation id. */
-struct host_name {
+struct tfp_step_host_name {
 	uint8_t kind, type, type_if_correlated;
 };
 
@@ -227,8 +275,8 @@ struct host_lines {
 	const struct tfp_groups *groups;
 	const bool *wanted;
 	const struct tfp_schema *schema;
-	const struct host_name *names;
-	bool reads_stats, has_stages;
+	const struct tfp_step_host_name *names;
+	bool has_stages, by_runs;
 	/* What the plane's events produce for others, sorted; where there are stages. */
 	struct context *producers;
 	size_t producer_count, producer_room;
@@ -338,6 +386,100 @@ static bool is_called(const struct host_lines *h, const struct host_facts *f)
 		       by_context);
 }
 
+/* Whether the event is a launch or was launched. Where that is not plain its stats say. */
+static bool is_correlated(const struct tfp_line_stats *stats, const struct tfp_plane *plane,
+			  const struct tfp_line *line, size_t i)
+{
+	if (!tfp_event_set_has(&stats->odd, i))
+		return tfp_event_set_has(&stats->correlated, i);
+	const int64_t id = tfp_plane_stat_id(plane, names[CORRELATION_ID]);
+	const bool host = tfp_plane_kind(plane->name) == TFP_PLANE_HOST;
+	struct tfp_stat_iter it = tfp_event_stats(line, i);
+	struct tfp_stat stat;
+	bool correlated = false;
+	while (tfp_stat_next(&it, &stat)) {
+		int64_t number;
+		if (stat.metadata_id != id)
+			continue;
+		bool is_number = tfp_stat_int(&stat, &number);
+		if (is_number || !host)
+			correlated = is_number && (number >= 0 || stat.kind == TFP_STAT_UINT);
+	}
+	return correlated;
+}
+
+/* Where a walk over a line's events is in the lists beside them. */
+struct host_place {
+	size_t named, region;
+};
+
+static struct host_place place_before(const struct tfp_line_groups *groups, size_t event)
+{
+	struct host_place p = {0, 0};
+	for (size_t high = groups->named_count; p.named < high;) {
+		size_t middle = p.named + (high - p.named) / 2;
+		if (groups->named[middle] < event)
+			p.named = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t high = groups->region_count; p.region < high;) {
+		size_t middle = p.region + (high - p.region) / 2;
+		if (groups->regions[middle].event < event)
+			p.region = middle + 1;
+		else
+			high = middle;
+	}
+	return p;
+}
+
+/* Asked for one event after the other. */
+static bool is_named(const struct tfp_line_groups *groups, struct host_place *p, size_t event)
+{
+	while (p->named < groups->named_count && groups->named[p->named] < event)
+		p->named++;
+	return p->named < groups->named_count && groups->named[p->named] == event;
+}
+
+/* From when to when an event counts: where a thread of a pool begins to work for a group, as
+ * long as it does. Asked for one event after the other. */
+static void host_span(const struct tfp_line_groups *groups, const struct tfp_line *line,
+		      struct host_place *p, size_t event, int64_t *begin, int64_t *end)
+{
+	span_of(line, event, begin, end);
+	while (p->region < groups->region_count && groups->regions[p->region].event < event)
+		p->region++;
+	if (p->region < groups->region_count && groups->regions[p->region].event == event)
+		*end = *begin +
+		       (groups->regions[p->region].end_ps - tfp_event_offset_ps(line, event));
+}
+
+static uint8_t host_type(const struct tfp_plane_steps *steps, const struct tfp_plane *plane,
+			 size_t index, size_t event)
+{
+	const struct tfp_line *line = &plane->lines[index];
+	const struct tfp_step_host_name *name = &steps->names[tfp_event_meta_index(line, event)];
+	const uint64_t *stages = steps->lines[index].root_stages;
+	uint8_t type = name->type;
+	if (name->type != name->type_if_correlated && steps->stats &&
+	    is_correlated(&steps->stats[index], plane, line, event))
+		type = name->type_if_correlated;
+	if (type == TFP_STEP_HOST_COMPUTE && stages && (stages[event / 64] >> event % 64 & 1))
+		type = TFP_STEP_HOST_WAIT_INPUT;
+	return type;
+}
+
+static bool note_root_stage(struct tfp_line_steps *out, const struct tfp_line *line, size_t event)
+{
+	if (!out->root_stages)
+		out->root_stages =
+			tfp_calloc(line->event_count / 64 + 1, sizeof(*out->root_stages));
+	if (!out->root_stages)
+		return false;
+	out->root_stages[event / 64] |= UINT64_C(1) << event % 64;
+	return true;
+}
+
 static void run_host_line(void *context, size_t index)
 {
 	struct host_lines *h = context;
@@ -346,62 +488,53 @@ static void run_host_line(void *context, size_t index)
 	const struct tfp_line_groups *groups = &h->groups->planes[h->out->plane][index];
 	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
 	struct stage_stack stack = {0};
+	struct host_place place = {0, 0};
 	bool ok = true, no_memory = false;
 	if (tfp_line_is_derived(line) || !groups->group.blocks)
 		return;
-	for (size_t i = 0, named = 0, region = 0; ok && i < line->event_count && tfp_goes_on(i);
-	     i++) {
-		const struct host_name *name = &h->names[tfp_event_meta_index(line, i)];
+	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
+		const struct tfp_step_host_name *name = &h->names[tfp_event_meta_index(line, i)];
 		int32_t group = tfp_group_in(&groups->group, i);
-		bool root_stage = false;
-		struct host_facts f = {0};
-		int64_t begin, end;
-		while (named < groups->named_count && groups->named[named] < i)
-			named++;
-		while (region < groups->region_count && groups->regions[region].event < i)
-			region++;
+		int64_t begin = 0, end = 0;
 		bool counts = group >= 0 && (!h->wanted || h->wanted[group]);
-		if (!counts && !h->has_stages)
-			continue;
-		span_of(line, i, &begin, &end);
-		/* The work of a pool's thread for this group, from here on. */
-		if (region < groups->region_count && groups->regions[region].event == i)
-			end = begin +
-			      (groups->regions[region].end_ps - tfp_event_offset_ps(line, i));
-		if (h->has_stages || (h->reads_stats && name->kind == HOST_EVENT &&
-				      name->type != name->type_if_correlated))
+		bool is_marker =
+			counts && (name->kind == HOST_MARKER || is_named(groups, &place, i));
+		bool is_event = counts && !is_marker && name->kind == HOST_EVENT;
+		if (is_marker || h->has_stages || (is_event && !h->by_runs))
+			host_span(groups, line, &place, i, &begin, &end);
+		if (h->has_stages) {
+			struct host_facts f = {0};
 			read_host_stats(h, line, i, &f);
-		if (h->has_stages)
-			root_stage = is_root_stage(&stack, begin, end, f.stage, is_called(h, &f),
-						   &no_memory);
-		if (!counts)
-			continue;
-		bool is_named = named < groups->named_count && groups->named[named] == i;
-		if (name->kind == HOST_MARKER || is_named) {
-			ok = add_marker(
-				&out->markers, &out->marker_count, &out->marker_room,
-				(struct tfp_step_marker){begin, end, (uint32_t)group, is_named});
-		} else if (name->kind == HOST_EVENT) {
-			uint8_t type = f.correlated ? name->type_if_correlated : name->type;
-			if (root_stage && type == TFP_STEP_HOST_COMPUTE)
-				type = TFP_STEP_HOST_WAIT_INPUT;
-			ok = add_span(out, last,
-				      (struct tfp_step_span){begin, end, (uint32_t)group, type});
+			if (is_root_stage(&stack, begin, end, f.stage, is_called(h, &f),
+					  &no_memory))
+				ok = note_root_stage(out, line, i);
 		}
+		if (ok && is_marker)
+			ok = add_marker(&out->markers, &out->marker_count, &out->marker_room,
+					(struct tfp_step_marker){begin, end, (uint32_t)group,
+								 is_named(groups, &place, i)});
+		else if (ok && is_event && h->by_runs)
+			ok = add_to_run(out, (uint32_t)group, (uint32_t)i);
+		else if (ok && is_event)
+			ok = add_span(
+				out, last,
+				(struct tfp_step_span){begin, end, (uint32_t)group,
+						       host_type(h->out, h->plane, index, i)});
 		ok = ok && !no_memory;
 	}
 	tfp_free(stack.open);
-	if (!ok || no_memory || !finish_spans(out))
+	if (!ok || no_memory || !(h->by_runs ? finish_runs(out) : finish_spans(out)))
 		atomic_store(&h->no_memory, true);
 }
 
 /* has_markers: without them they are frames like others. */
-static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu, bool has_markers)
+static struct tfp_step_host_name *host_names(const struct tfp_plane *plane, bool has_gpu,
+					     bool has_markers)
 {
-	struct host_name *list = tfp_calloc(plane->event_meta_count, sizeof(*list));
+	struct tfp_step_host_name *list = tfp_calloc(plane->event_meta_count, sizeof(*list));
 	for (size_t m = 0; list && m < plane->event_meta_count; m++) {
 		struct tfp_str name = plane->event_metas[m].name;
-		list[m] = (struct host_name){
+		list[m] = (struct tfp_step_host_name){
 			.kind = is_marker_name(name)  ? (has_markers ? HOST_MARKER : HOST_FRAME)
 				: is_frame_name(name) ? HOST_FRAME
 						      : HOST_EVENT,
@@ -415,31 +548,71 @@ static struct host_name *host_names(const struct tfp_plane *plane, bool has_gpu,
 
 bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp_groups *groups,
 			     const struct tfp_executions *executions, const bool *wanted,
-			     bool has_gpu, struct tfp_pool *pool, struct tfp_plane_steps *out)
+			     const struct tfp_line_stats *stats, bool by_runs,
+			     struct tfp_pool *pool, struct tfp_plane_steps *out)
 {
 	const struct tfp_plane *plane = &capture->planes[out->plane];
 	struct tfp_schema schema;
 	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
 		return false;
-	struct host_name *list = host_names(plane, has_gpu, !executions);
+	out->capture = capture;
+	out->groups = groups->planes[out->plane];
+	out->stats = stats;
+	out->names = host_names(plane, stats != NULL, !executions);
 	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
 	struct host_lines h = {
 		.plane = plane,
 		.groups = groups,
 		.wanted = wanted,
 		.schema = &schema,
-		.names = list,
+		.names = out->names,
 		.has_stages = tfp_schema_has(&schema, STAGE_NAME),
+		.by_runs = by_runs,
 		.out = out,
 	};
-	h.reads_stats = h.has_stages || (has_gpu && tfp_schema_has(&schema, CORRELATION_ID));
-	bool ok = list && out->lines && (!h.has_stages || list_producers(&h));
+	bool ok = out->names && out->lines && (!h.has_stages || list_producers(&h));
 	if (ok)
 		tfp_pool_for(pool, plane->line_count, run_host_line, &h);
-	tfp_free(list);
 	tfp_free(h.producers);
 	tfp_schema_release(&schema);
 	return ok && !atomic_load(&h.no_memory);
+}
+
+/* Appends a span to those of a run; see add_span. */
+static size_t put_span(struct tfp_step_span *spans, size_t count, uint32_t *last,
+		       struct tfp_step_span s)
+{
+	struct tfp_step_span *old = last[s.type] ? &spans[last[s.type] - 1] : NULL;
+	if (old && joins(old, &s)) {
+		if (old->end_ps < s.end_ps)
+			old->end_ps = s.end_ps;
+		return count;
+	}
+	spans[count++] = s;
+	last[s.type] = (uint32_t)count;
+	return count;
+}
+
+static size_t spans_of_host_run(const struct tfp_plane_steps *steps, const struct tfp_plane *plane,
+				size_t index, const struct tfp_step_run *run,
+				struct tfp_step_span *spans)
+{
+	const struct tfp_line *line = &plane->lines[index];
+	const struct tfp_line_groups *groups = &steps->groups[index];
+	struct host_place place = place_before(groups, run->first);
+	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
+	size_t n = 0;
+	for (size_t i = run->first; i <= run->last; i++) {
+		struct tfp_step_span s = {.group = run->group};
+		if (steps->names[tfp_event_meta_index(line, i)].kind != HOST_EVENT ||
+		    tfp_group_in(&groups->group, i) != (int32_t)run->group ||
+		    is_named(groups, &place, i))
+			continue;
+		host_span(groups, line, &place, i, &s.begin_ps, &s.end_ps);
+		s.type = host_type(steps, plane, index, i);
+		n = put_span(spans, n, last, s);
+	}
+	return n;
 }
 
 /* ---- GPU ---- */
@@ -447,11 +620,6 @@ bool tfp_step_events_of_host(const struct tfp_capture *capture, const struct tfp
 struct gpu_lines {
 	const struct tfp_plane *plane;
 	const struct tfp_schema *schema;
-	/* By metadata: the type where no shape decides. */
-	const uint8_t *types;
-	/* By line and event; the groups' own, or with gaps filled. */
-	const struct tfp_group_column *const *group;
-	bool has_shapes;
 	struct tfp_plane_steps *out;
 	atomic_bool no_memory;
 };
@@ -493,49 +661,105 @@ static bool add_copy(struct tfp_line_steps *out, uint32_t group, uint8_t type, u
 	return true;
 }
 
+static struct tfp_str text_of(const struct tfp_plane *plane, const struct tfp_line *line, size_t i,
+			      const char *name)
+{
+	const int64_t id = tfp_plane_stat_id(plane, name);
+	struct tfp_stat_iter it = tfp_event_stats(line, i);
+	struct tfp_str text = {"", 0};
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		if (stat.metadata_id == id)
+			tfp_stat_text(plane, &stat, &text);
+	}
+	return text;
+}
+
+static uint8_t type_by_shape(const struct tfp_plane_steps *steps, const struct tfp_plane *plane,
+			     const struct tfp_line *line, size_t i)
+{
+	struct tfp_str shape = text_of(plane, line, i, names[SHAPE]);
+	return shape.size ? (uint8_t)tfp_step_type_of_gpu_event(
+				    tfp_event_meta(plane, line, i)->name, shape)
+			  : steps->types[tfp_event_meta_index(line, i)];
+}
+
+static uint8_t gpu_type(const struct tfp_plane_steps *steps, const struct tfp_plane *plane,
+			size_t index, size_t i)
+{
+	const struct tfp_line *line = &plane->lines[index];
+	const uint8_t *by_kind = steps->lines[index].types_by_kind;
+	if (!steps->has_shapes)
+		return steps->types[tfp_event_meta_index(line, i)];
+	return by_kind ? by_kind[tfp_kind_of(&steps->stats[index], i)]
+		       : type_by_shape(steps, plane, line, i);
+}
+
+static bool type_kinds(struct tfp_plane_steps *steps, const struct tfp_plane *plane, size_t index)
+{
+	const struct tfp_line_stats *stats = &steps->stats[index];
+	if (!steps->has_shapes || stats->kind_count == 0)
+		return true;
+	uint8_t *types = tfp_malloc(stats->kind_count);
+	for (uint32_t k = 0; types && k < stats->kind_count; k++)
+		types[k] =
+			type_by_shape(steps, plane, &plane->lines[index], stats->first_of_kind[k]);
+	steps->lines[index].types_by_kind = types;
+	return types != NULL;
+}
+
 static void run_gpu_line(void *context, size_t index)
 {
 	struct gpu_lines *g = context;
 	const struct tfp_line *line = &g->plane->lines[index];
 	struct tfp_line_steps *out = &g->out->lines[index];
-	const struct tfp_group_column *groups = g->group[index];
-	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
-	bool ok = true;
+	const struct tfp_group_column *groups = g->out->group[index];
 	if (tfp_line_is_derived(line) || !groups->blocks)
 		return;
+	bool ok = type_kinds(g->out, g->plane, index);
 	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
-		struct tfp_str shape = {"", 0}, details = {"", 0};
-		struct tfp_stat_iter it = tfp_event_stats(line, i);
-		struct tfp_stat stat;
-		bool correlated = false;
-		int64_t number, begin, end;
 		int32_t group = tfp_group_in(groups, i);
-		if (group < 0)
+		int64_t begin, end;
+		if (group < 0 || !is_correlated(&g->out->stats[index], g->plane, line, i))
 			continue;
-		int name;
-		while ((name = tfp_schema_next(g->schema, &it, &stat)) >= 0) {
-			if (name == CORRELATION_ID)
-				correlated = tfp_stat_int(&stat, &number) &&
-					     (number >= 0 || stat.kind == TFP_STAT_UINT);
-			else if (name == SHAPE)
-				tfp_stat_text(g->plane, &stat, &shape);
-			else if (name == MEMCPY_DETAILS)
-				tfp_stat_text(g->plane, &stat, &details);
-		}
-		if (!correlated)
+		uint8_t type = gpu_type(g->out, g->plane, index, i);
+		ok = add_to_run(out, (uint32_t)group, (uint32_t)i);
+		if (!ok || (type != TFP_STEP_HOST_TO_DEVICE && type != TFP_STEP_DEVICE_TO_HOST &&
+			    type != TFP_STEP_DEVICE_TO_DEVICE))
 			continue;
-		uint8_t type = g->types[tfp_event_meta_index(line, i)];
-		if (shape.size)
-			type = (uint8_t)tfp_step_type_of_gpu_event(
-				tfp_event_meta(g->plane, line, i)->name, shape);
 		span_of(line, i, &begin, &end);
-		ok = add_span(out, last, (struct tfp_step_span){begin, end, (uint32_t)group, type});
-		if (ok && (type == TFP_STEP_HOST_TO_DEVICE || type == TFP_STEP_DEVICE_TO_HOST ||
-			   type == TFP_STEP_DEVICE_TO_DEVICE))
-			ok = add_copy(out, (uint32_t)group, type, (uint64_t)(end - begin), details);
+		ok = add_copy(out, (uint32_t)group, type, (uint64_t)(end - begin),
+			      text_of(g->plane, line, i, names[MEMCPY_DETAILS]));
 	}
-	if (!ok || !finish_spans(out))
+	if (!ok || !finish_runs(out))
 		atomic_store(&g->no_memory, true);
+}
+
+static size_t spans_of_gpu_run(const struct tfp_plane_steps *steps, const struct tfp_plane *plane,
+			       size_t index, const struct tfp_step_run *run,
+			       struct tfp_step_span *spans)
+{
+	const struct tfp_line *line = &plane->lines[index];
+	uint32_t last[TFP_STEP_EVENT_COUNT] = {0};
+	size_t n = 0;
+	for (size_t i = run->first; i <= run->last; i++) {
+		struct tfp_step_span s = {.group = run->group};
+		if (tfp_group_in(steps->group[index], i) != (int32_t)run->group ||
+		    !is_correlated(&steps->stats[index], plane, line, i))
+			continue;
+		span_of(line, i, &s.begin_ps, &s.end_ps);
+		s.type = gpu_type(steps, plane, index, i);
+		n = put_span(spans, n, last, s);
+	}
+	return n;
+}
+
+size_t tfp_step_spans_of_run(const struct tfp_plane_steps *steps, size_t line,
+			     const struct tfp_step_run *run, struct tfp_step_span *spans)
+{
+	const struct tfp_plane *plane = &steps->capture->planes[steps->plane];
+	return steps->kind == TFP_PLANE_GPU ? spans_of_gpu_run(steps, plane, line, run, spans)
+					    : spans_of_host_run(steps, plane, line, run, spans);
 }
 
 static bool read_step_line(const struct tfp_line *line, const struct tfp_group_column *groups,
@@ -690,7 +914,8 @@ static bool mark_executions(const struct tfp_executions *e, struct tfp_plane_ste
 }
 
 bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_groups *groups,
-			    const struct tfp_executions *executions, struct tfp_pool *pool,
+			    const struct tfp_executions *executions,
+			    const struct tfp_line_stats *stats, struct tfp_pool *pool,
 			    struct tfp_plane_steps *out)
 {
 	const struct tfp_plane *plane = &capture->planes[out->plane];
@@ -699,11 +924,15 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 	bool has_steps = executions || groups->from_file, ok = true;
 	if (tfp_schema_init(&schema, plane, names, WANTED, NULL) != TFP_OK)
 		return false;
-	uint8_t *types = gpu_types(plane);
-	struct tfp_group_column *filled = tfp_calloc(plane->line_count, sizeof(*filled));
-	const struct tfp_group_column **used = tfp_calloc(plane->line_count, sizeof(*used));
+	out->capture = capture;
+	out->groups = of_lines;
+	out->stats = stats;
+	out->has_shapes = tfp_schema_has(&schema, SHAPE);
+	out->types = gpu_types(plane);
+	out->filled = tfp_calloc(plane->line_count, sizeof(*out->filled));
+	out->group = tfp_calloc(plane->line_count, sizeof(*out->group));
 	out->lines = tfp_calloc(plane->line_count, sizeof(*out->lines));
-	ok = types && filled && used && out->lines;
+	ok = out->types && out->filled && out->group && out->lines;
 	if (ok && executions)
 		ok = mark_executions(executions, out);
 	for (size_t l = 0; ok && !executions && l < plane->line_count; l++) {
@@ -713,23 +942,14 @@ bool tfp_step_events_of_gpu(const struct tfp_capture *capture, const struct tfp_
 		}
 	}
 	if (ok && !has_steps)
-		ok = fill_groups(plane, of_lines, filled, out);
+		ok = fill_groups(plane, of_lines, out->filled, out);
 	if (ok) {
 		for (size_t l = 0; l < plane->line_count; l++)
-			used[l] = has_steps ? &of_lines[l].group : &filled[l];
-		struct gpu_lines g = {.plane = plane,
-				      .schema = &schema,
-				      .types = types,
-				      .group = used,
-				      .out = out};
+			out->group[l] = has_steps ? &of_lines[l].group : &out->filled[l];
+		struct gpu_lines g = {.plane = plane, .schema = &schema, .out = out};
 		tfp_pool_for(pool, plane->line_count, run_gpu_line, &g);
 		ok = !atomic_load(&g.no_memory);
 	}
-	for (size_t l = 0; filled && l < plane->line_count; l++)
-		tfp_group_column_release(&filled[l]);
-	tfp_free(filled);
-	tfp_free(used);
-	tfp_free(types);
 	tfp_schema_release(&schema);
 	return ok;
 }
@@ -956,11 +1176,22 @@ bool tfp_step_events_of_tpu(const struct tfp_capture *capture, const struct tfp_
 
 void tfp_plane_steps_release(const struct tfp_capture *capture, struct tfp_plane_steps *steps)
 {
-	for (size_t l = 0; steps->lines && l < capture->planes[steps->plane].line_count; l++) {
+	for (size_t l = 0; l < capture->planes[steps->plane].line_count; l++) {
+		if (steps->filled)
+			tfp_group_column_release(&steps->filled[l]);
+		if (!steps->lines)
+			continue;
+		tfp_free(steps->lines[l].runs);
+		tfp_free(steps->lines[l].root_stages);
+		tfp_free(steps->lines[l].types_by_kind);
 		tfp_free(steps->lines[l].spans);
 		tfp_free(steps->lines[l].markers);
 		tfp_free(steps->lines[l].copies);
 	}
+	tfp_free(steps->filled);
+	tfp_free(steps->group);
+	tfp_free(steps->names);
+	tfp_free(steps->types);
 	tfp_free(steps->lines);
 	tfp_free(steps->markers);
 	tfp_free(steps->tpu);

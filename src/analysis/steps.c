@@ -139,8 +139,9 @@ struct marker {
 struct group {
 	uint32_t id;
 	struct marker host, device;
-	bool is_named; /* an event carries the group's name */
-	size_t span_count;
+	bool is_named;               /* an event carries the group's name */
+	size_t first_run, run_count; /* of the maker's runs */
+	size_t span_count;           /* at most */
 	struct tfp_step_copies copies[TFP_COPY_COUNT];
 	uint64_t host_input_ps; /* waiting for input and copying it, beside a TPU */
 	/* results of the sweep */
@@ -149,10 +150,16 @@ struct group {
 	bool is_step;
 };
 
+/* A run of events of a group. */
+struct run_place {
+	uint32_t plane, line, run; /* plane: of the maker's */
+};
+
 struct maker {
 	struct tfp_capture *capture;
 	const struct tfp_groups *groups;
 	const struct tfp_executions *executions; /* that the groups are of, or NULL */
+	const struct tfp_stat_columns *stats[2]; /* where there is a GPU */
 	struct tfp_plane_steps *planes;          /* devices, then the host's */
 	size_t plane_count, device_count;
 	bool has_gpu, has_tpu;
@@ -160,6 +167,7 @@ struct maker {
 	uint32_t *index;    /* by group id: index in list + 1 */
 	struct group *list; /* ascending by id */
 	size_t count;
+	struct run_place *runs; /* of all lines, by group */
 	atomic_bool no_memory;
 };
 
@@ -179,8 +187,8 @@ static bool mark_groups_of_gpu(struct maker *m, struct tfp_plane_steps *p)
 	if (!seen)
 		return false;
 	for (size_t l = 0; l < plane->line_count; l++) {
-		for (size_t i = 0; i < p->lines[l].span_count; i++)
-			seen[p->lines[l].spans[i].group] |= 1;
+		for (size_t i = 0; i < p->lines[l].run_count; i++)
+			seen[p->lines[l].runs[i].group] |= 1;
 	}
 	for (size_t i = 0; i < p->marker_count; i++)
 		seen[p->markers[i].group] |= 2;
@@ -190,11 +198,11 @@ static bool mark_groups_of_gpu(struct maker *m, struct tfp_plane_steps *p)
 	for (size_t l = 0; l < plane->line_count; l++) {
 		struct tfp_line_steps *line = &p->lines[l];
 		size_t n = 0;
-		for (size_t i = 0; i < line->span_count; i++) {
-			if (seen[line->spans[i].group] == 3)
-				line->spans[n++] = line->spans[i];
+		for (size_t i = 0; i < line->run_count; i++) {
+			if (seen[line->runs[i].group] == 3)
+				line->runs[n++] = line->runs[i];
 		}
-		line->span_count = n;
+		line->run_count = n;
 		n = 0;
 		for (size_t i = 0; i < line->copy_count; i++) {
 			if (seen[line->copies[i].group] == 3)
@@ -219,18 +227,35 @@ static void read_tpu(void *context, size_t index)
 		atomic_store(&m->no_memory, true);
 }
 
+/* TPU cores are the devices where there is one, even beside GPUs. */
+static enum tfp_plane_kind device_kind(const struct tfp_capture *capture)
+{
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
+			return TFP_PLANE_TPU;
+	}
+	return TFP_PLANE_GPU;
+}
+
+/* Only where there are GPUs it matters what launches what. */
+static enum tfp_status get_stats(struct maker *m, struct tfp_pool *pool, struct tfp_error *err)
+{
+	bool any = false;
+	for (size_t p = 0; p < m->capture->plane_count; p++)
+		any |= tfp_plane_kind(m->capture->planes[p].name) == TFP_PLANE_GPU;
+	if (!any || device_kind(m->capture) == TFP_PLANE_TPU)
+		return TFP_OK;
+	return tfp_stat_columns_get_all(m->capture, pool, m->stats, err);
+}
+
 static bool read_planes(struct maker *m, struct tfp_pool *pool)
 {
 	const struct tfp_capture *capture = m->capture;
-	enum tfp_plane_kind device = TFP_PLANE_GPU;
+	enum tfp_plane_kind device = device_kind(capture);
 	m->planes = tfp_calloc(capture->plane_count + 1, sizeof(*m->planes));
 	m->on_device = tfp_calloc(m->groups->group_count + 1, sizeof(*m->on_device));
 	if (!m->planes || !m->on_device)
 		return false;
-	for (size_t p = 0; p < capture->plane_count; p++) {
-		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
-			device = TFP_PLANE_TPU;
-	}
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		if (tfp_plane_kind(capture->planes[p].name) == device)
 			m->planes[m->plane_count++] =
@@ -243,7 +268,8 @@ static bool read_planes(struct maker *m, struct tfp_pool *pool)
 		tfp_pool_for(pool, m->device_count, read_tpu, m);
 	for (size_t p = 0; m->has_gpu && p < m->device_count; p++) {
 		struct tfp_plane_steps *out = &m->planes[p];
-		if (!tfp_step_events_of_gpu(capture, m->groups, m->executions, pool, out) ||
+		if (!tfp_step_events_of_gpu(capture, m->groups, m->executions,
+					    tfp_stats_of_plane(m->stats, out->plane), pool, out) ||
 		    !mark_groups_of_gpu(m, out))
 			return false;
 	}
@@ -254,7 +280,9 @@ static bool read_planes(struct maker *m, struct tfp_pool *pool)
 	*out = (struct tfp_plane_steps){.plane = (size_t)(host - capture->planes),
 					.kind = TFP_PLANE_HOST};
 	return tfp_step_events_of_host(capture, m->groups, m->executions,
-				       m->has_gpu ? m->on_device : NULL, m->has_gpu, pool, out);
+				       m->has_gpu ? m->on_device : NULL,
+				       m->has_gpu ? tfp_stats_of_plane(m->stats, out->plane) : NULL,
+				       !m->has_tpu, pool, out);
 }
 
 static struct group *group_of(const struct maker *m, uint32_t id)
@@ -277,6 +305,8 @@ static bool list_groups(struct maker *m)
 	for (size_t p = 0; p < m->plane_count; p++) {
 		const struct tfp_plane_steps *plane = &m->planes[p];
 		for (size_t l = 0; l < line_count(m, plane); l++) {
+			for (size_t i = 0; i < plane->lines[l].run_count; i++)
+				m->index[plane->lines[l].runs[i].group] = 1;
 			for (size_t i = 0; i < plane->lines[l].span_count; i++)
 				m->index[plane->lines[l].spans[i].group] = 1;
 			for (size_t i = 0; i < plane->lines[l].marker_count; i++)
@@ -301,8 +331,11 @@ static bool list_groups(struct maker *m)
 
 static void take_line(struct maker *m, const struct tfp_line_steps *line)
 {
-	for (size_t i = 0; i < line->span_count; i++)
-		group_of(m, line->spans[i].group)->span_count++;
+	for (size_t i = 0; i < line->run_count; i++) {
+		struct group *g = group_of(m, line->runs[i].group);
+		g->run_count++;
+		g->span_count += line->runs[i].count;
+	}
 	for (size_t i = 0; i < line->marker_count; i++) {
 		const struct tfp_step_marker *marker = &line->markers[i];
 		struct group *g = group_of(m, marker->group);
@@ -334,35 +367,45 @@ static bool collect(struct maker *m)
 	return true;
 }
 
-/* Where the spans of a group or a later one begin. */
-static size_t first_span(const struct tfp_line_steps *line, uint32_t group)
+/* Lists the runs of each group, which are counted already. */
+static bool list_runs(struct maker *m)
 {
-	size_t low = 0, high = line->span_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (line->spans[middle].group < group)
-			low = middle + 1;
-		else
-			high = middle;
+	size_t count = 0;
+	for (size_t i = 0; i < m->count; i++) {
+		m->list[i].first_run = count;
+		count += m->list[i].run_count;
+		m->list[i].run_count = 0;
 	}
-	return low;
+	m->runs = tfp_reallocarray(NULL, count, sizeof(*m->runs));
+	if (!m->runs)
+		return false;
+	for (size_t p = 0; p < m->plane_count; p++) {
+		for (size_t l = 0; l < line_count(m, &m->planes[p]); l++) {
+			const struct tfp_line_steps *line = &m->planes[p].lines[l];
+			for (size_t i = 0; i < line->run_count; i++) {
+				struct group *g = group_of(m, line->runs[i].group);
+				m->runs[g->first_run + g->run_count++] =
+					(struct run_place){(uint32_t)p, (uint32_t)l, (uint32_t)i};
+			}
+		}
+	}
+	return true;
 }
 
-/* A copy of the group's spans on all lines; NULL without memory. Only groups that are
- * being looked at are copied: all spans together take as much as the capture. */
-static struct tfp_step_span *group_spans(const struct maker *m, const struct group *g)
+/* The spans of a group on all lines; NULL without memory. Only those of groups that are
+ * being looked at are there: all together take as much as the capture. */
+static struct tfp_step_span *group_spans(const struct maker *m, const struct group *g,
+					 size_t *count)
 {
 	size_t n = 0;
 	struct tfp_step_span *list = tfp_reallocarray(NULL, g->span_count + 1, sizeof(*list));
-	for (size_t p = 0; list && p < m->plane_count; p++) {
-		const struct tfp_plane_steps *plane = &m->planes[p];
-		for (size_t l = 0; l < line_count(m, plane); l++) {
-			const struct tfp_line_steps *line = &plane->lines[l];
-			size_t i = first_span(line, g->id);
-			for (; i < line->span_count && line->spans[i].group == g->id; i++)
-				list[n++] = line->spans[i];
-		}
+	for (size_t i = 0; list && i < g->run_count; i++) {
+		const struct run_place *at = &m->runs[g->first_run + i];
+		const struct tfp_plane_steps *plane = &m->planes[at->plane];
+		n += tfp_step_spans_of_run(plane, at->line, &plane->lines[at->line].runs[at->run],
+					   list + n);
 	}
+	*count = n;
 	return list;
 }
 
@@ -385,9 +428,10 @@ static void run_group(void *context, size_t index)
 	bool seen[TFP_STEP_EVENT_COUNT] = {false};
 	if (tfp_cancelled())
 		return;
-	struct tfp_step_span *spans = group_spans(m, g);
+	size_t count;
+	struct tfp_step_span *spans = group_spans(m, g, &count);
 	g->step = step_of(g);
-	bool ok = spans && tfp_step_sweep(spans, g->span_count, g->step.begin_ps, g->step.end_ps,
+	bool ok = spans && tfp_step_sweep(spans, count, g->step.begin_ps, g->step.end_ps,
 					  g->type_ps, g->everywhere_ps, seen);
 	tfp_free(spans);
 	if (!ok) {
@@ -408,7 +452,7 @@ static void run_group(void *context, size_t index)
 
 static bool make_generic(struct maker *m, struct tfp_pool *pool, struct tfp_steps *out)
 {
-	if (!collect(m))
+	if (!collect(m) || !list_runs(m))
 		return false;
 	tfp_pool_for(pool, m->count, run_group, m);
 	if (atomic_load(&m->no_memory))
@@ -558,6 +602,7 @@ static void release_maker(struct maker *m)
 	tfp_free(m->on_device);
 	tfp_free(m->index);
 	tfp_free(m->list);
+	tfp_free(m->runs);
 }
 
 static void free_fact(void *fact)
@@ -598,6 +643,8 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 {
 	struct maker m = {.capture = capture};
 	enum tfp_status status = tfp_groups_get(capture, pool, &m.groups, err);
+	if (status == TFP_OK)
+		status = get_stats(&m, pool, err);
 	if (status != TFP_OK)
 		return status;
 	struct tfp_steps *steps = make_steps(&m, pool);
@@ -678,6 +725,8 @@ static enum tfp_status compute_by_module(struct tfp_capture *capture, struct tfp
 {
 	struct maker m = {.capture = capture};
 	enum tfp_status status = tfp_executions_get(capture, pool, &m.executions, err);
+	if (status == TFP_OK)
+		status = get_stats(&m, pool, err);
 	if (status != TFP_OK)
 		return status;
 	struct tfp_groups *groups = groups_of_executions(capture, m.executions, pool);
