@@ -2,6 +2,7 @@
 
 #include "analysis/derived_device.h"
 #include "analysis/schema.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ static const char *const stat_names[WANTED] = {
 
 struct line_task {
 	const struct tfp_line *line;
+	const struct tfp_line_stats *stats;
 	const struct tfp_group_column *groups;
 	/* Launches for one device in one group that follow one another are one. */
 	struct tfp_derived_launch *list;
@@ -31,8 +33,8 @@ struct work {
 	atomic_bool no_memory;
 };
 
-/* The device that an event launches something on, or SIZE_MAX. */
-static size_t device_of(const struct work *w, const struct tfp_line *line, size_t i)
+/* The device that an event launches something on, or SIZE_MAX, by the event's own stats. */
+static size_t ask_device(const struct work *w, const struct tfp_line *line, size_t i)
 {
 	struct tfp_stat_iter it = tfp_event_stats(line, i);
 	struct tfp_stat stat;
@@ -46,6 +48,16 @@ static size_t device_of(const struct work *w, const struct tfp_line *line, size_
 			correlated |= tfp_stat_int(&stat, &correlation);
 	}
 	return correlated && id >= 0 && (uint64_t)id < w->device_count ? (size_t)id : SIZE_MAX;
+}
+
+static size_t device_of(const struct work *w, const struct line_task *t, size_t i)
+{
+	unsigned device = t->stats->devices
+				  ? t->stats->devices[tfp_event_set_rank(&t->stats->correlated, i)]
+				  : TFP_NO_DEVICE;
+	if (device == TFP_OTHER_DEVICE)
+		return ask_device(w, t->line, i);
+	return device < TFP_NO_DEVICE && device < w->device_count ? device : SIZE_MAX;
 }
 
 static bool is_same(const struct tfp_derived_launch *a, const struct tfp_derived_launch *b)
@@ -81,13 +93,16 @@ static void read_line(void *context, size_t index)
 {
 	struct work *w = context;
 	struct line_task *t = &w->lines[index];
-	for (size_t i = 0; t->groups->blocks && i < t->line->event_count; i++) {
+	const size_t n = t->line->event_count;
+	size_t i = t->groups && t->groups->blocks ? tfp_event_set_next(&t->stats->correlated, 0, n)
+						  : SIZE_MAX;
+	for (; i != SIZE_MAX; i = tfp_event_set_next(&t->stats->correlated, i + 1, n)) {
 		int32_t group = tfp_group_in(t->groups, i);
 		/* CUPTI's own calls are no launches but for cuLaunchKernel and
 		 * its like, which the peers leave out all the same. */
 		if (group == TFP_NO_GROUP || w->is_cuda[tfp_event_meta_index(t->line, i)])
 			continue;
-		size_t device = device_of(w, t->line, i);
+		size_t device = device_of(w, t, i);
 		if (device == SIZE_MAX)
 			continue;
 		const struct tfp_derived_span span = tfp_derived_span_of(t->line, i);
@@ -100,7 +115,8 @@ static void read_line(void *context, size_t index)
 	}
 }
 
-static bool prepare(struct work *w, const struct tfp_groups *groups)
+static bool prepare(struct work *w, const struct tfp_groups *groups,
+		    const struct tfp_stat_columns *stats)
 {
 	const struct tfp_plane *host = w->host;
 	const size_t plane = (size_t)(host - w->capture->planes);
@@ -112,6 +128,7 @@ static bool prepare(struct work *w, const struct tfp_groups *groups)
 		w->is_cuda[m] = tfp_str_starts(host->event_metas[m].name, "cu");
 	for (size_t l = 0; l < host->line_count; l++) {
 		w->lines[l].line = &host->lines[l];
+		w->lines[l].stats = &stats->planes[plane][l];
 		if (!tfp_line_is_derived(&host->lines[l]))
 			w->lines[l].groups = &groups->planes[plane][l].group;
 	}
@@ -149,7 +166,7 @@ static bool gather(const struct work *w, struct tfp_derived_launches *out)
 	return true;
 }
 
-enum tfp_status tfp_derived_launches_get(const struct tfp_capture *capture,
+enum tfp_status tfp_derived_launches_get(struct tfp_capture *capture,
 					 const struct tfp_groups *groups, size_t device_count,
 					 struct tfp_pool *pool, struct tfp_derived_launches *out,
 					 struct tfp_error *err)
@@ -160,10 +177,14 @@ enum tfp_status tfp_derived_launches_get(const struct tfp_capture *capture,
 	*out = (struct tfp_derived_launches){0};
 	if (!w.host || groups->group_count == 0 || device_count == 0)
 		return TFP_OK;
-	enum tfp_status status = tfp_schema_init(&w.schema, w.host, stat_names, WANTED, err);
+	const struct tfp_stat_columns *stats;
+	enum tfp_status status =
+		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_OTHERS, &stats, err);
+	if (status == TFP_OK)
+		status = tfp_schema_init(&w.schema, w.host, stat_names, WANTED, err);
 	if (status != TFP_OK)
 		return status;
-	bool ok = prepare(&w, groups);
+	bool ok = prepare(&w, groups, stats);
 	if (ok && tfp_schema_has(&w.schema, DEVICE_ID))
 		tfp_pool_for(pool, w.host->line_count, read_line, &w);
 	ok = ok && !atomic_load(&w.no_memory) && gather(&w, out);

@@ -22,7 +22,7 @@ struct tfp_derived_launches {
 };
 
 /* Of the devices below device_count; list is freed with tfp_free, whatever comes. */
-enum tfp_status tfp_derived_launches_get(const struct tfp_capture *capture,
+enum tfp_status tfp_derived_launches_get(struct tfp_capture *capture,
 					 const struct tfp_groups *groups, size_t device_count,
 					 struct tfp_pool *pool, struct tfp_derived_launches *out,
 					 struct tfp_error *err) TFP_CHECK;

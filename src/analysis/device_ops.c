@@ -3,6 +3,7 @@
 #include "analysis/gpu_events.h"
 #include "analysis/memo.h"
 #include "analysis/op_name.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/progress.h"
@@ -12,6 +13,7 @@
 struct plane_ops {
 	const struct tfp_plane *plane;
 	const struct tfp_line_groups *groups; /* by line; NULL: the stats tell */
+	const struct tfp_line_stats *stats;   /* by line of a GPU */
 	bool is_tpu;
 	bool has_ops; /* a GPU beside TPU cores has kernels only */
 	struct tfp_op_db db;
@@ -71,34 +73,48 @@ static struct tfp_op *op_of_gpu_event(struct tfp_op_db *db, const struct tfp_gpu
 	return op;
 }
 
-static bool enter_gpu_event(struct tfp_op_db *db, const struct tfp_gpu_event *e,
-			    struct tfp_memo *memo, struct tfp_buf *name)
+/* What is known of events of one kind. */
+struct kind {
+	uint32_t op, kernel; /* NO_OP, NO_KERNEL: of none */
+	bool is_known, is_kernel, has_cost;
+	double flops, bytes_accessed;
+};
+
+#define NO_OP UINT32_MAX
+
+static bool find_op(struct tfp_op_db *db, const struct tfp_gpu_event *e, struct tfp_memo *memo,
+		    struct tfp_buf *name, uint32_t *index)
 {
 	struct tfp_str fullname = tfp_gpu_event_op(e);
 	const struct tfp_memo_key key = {{e->instruction, fullname.data,
 					  e->instruction ? NULL : e->name.data,
 					  (const void *)(uintptr_t)e->program_id}};
-	struct tfp_op *op;
-	uint32_t index;
+	*index = NO_OP;
 	if (!e->instruction && fullname.size == 0)
 		return true; /* a copy or a kernel that nothing names */
-	if (tfp_memo_find(memo, &key, &index)) {
-		op = &db->ops[index];
-	} else {
-		op = op_of_gpu_event(db, e, fullname, name);
-		if (!op)
-			return false;
-		tfp_memo_put(memo, &key, (uint32_t)(op - db->ops));
-	}
-	op->occurrences++;
-	op->time_ps += (uint64_t)e->duration_ps;
-	op->self_time_ps += (uint64_t)e->duration_ps;
-	op->has_cost &= e->has_flops && e->has_bytes;
-	op->flops += e->flops;
-	op->model_flops += e->flops;
-	op->bytes_accessed += e->bytes_accessed;
-	db->total_op_time_ps += (uint64_t)e->duration_ps;
+	if (tfp_memo_find(memo, &key, index))
+		return true;
+	struct tfp_op *op = op_of_gpu_event(db, e, fullname, name);
+	if (!op)
+		return false;
+	*index = (uint32_t)(op - db->ops);
+	tfp_memo_put(memo, &key, *index);
 	return true;
+}
+
+static void add_to_op(struct tfp_op_db *db, const struct kind *k, uint64_t duration_ps)
+{
+	if (k->op == NO_OP)
+		return;
+	struct tfp_op *op = &db->ops[k->op];
+	op->occurrences++;
+	op->time_ps += duration_ps;
+	op->self_time_ps += duration_ps;
+	op->has_cost &= k->has_cost;
+	op->flops += k->flops;
+	op->model_flops += k->flops;
+	op->bytes_accessed += k->bytes_accessed;
+	db->total_op_time_ps += duration_ps;
 }
 
 /* The span of all events by their offsets; the origins of lines play no part
@@ -123,39 +139,94 @@ static bool finish(struct tfp_op_db *db, const struct span *span)
 	return tfp_op_db_add_idle(db, db->total_time_ps - db->total_op_time_ps);
 }
 
+/* A GPU's events while they are read. */
+struct gpu {
+	struct plane_ops *plane;
+	struct tfp_gpu_reader reader;
+	struct tfp_memo *memo, *kernel_memo;
+	struct tfp_buf name;
+	struct span span;
+	struct kind *kinds; /* of the line */
+	size_t kind_room;
+};
+
+static bool learn(struct gpu *g, size_t l, size_t i, struct kind *k)
+{
+	struct plane_ops *p = g->plane;
+	struct tfp_gpu_event e;
+	tfp_gpu_event_read(&g->reader, &p->plane->lines[l], i, &e);
+	if (p->groups)
+		e.is_eager = p->groups[l].eager && p->groups[l].eager[i] == TFP_EAGER_YES;
+	*k = (struct kind){.op = NO_OP,
+			   .is_known = true,
+			   .is_kernel = e.kernel_details.size > 0,
+			   .has_cost = e.has_flops && e.has_bytes,
+			   .flops = e.flops,
+			   .bytes_accessed = e.bytes_accessed};
+	return tfp_kernels_find(&p->kernels, g->kernel_memo, &e, &k->kernel) &&
+	       (!p->has_ops || find_op(&p->db, &e, g->memo, &g->name, &k->op));
+}
+
+static bool make_room(struct gpu *g, size_t count)
+{
+	if (count > g->kind_room) {
+		tfp_free(g->kinds);
+		g->kinds = tfp_reallocarray(NULL, count, sizeof(*g->kinds));
+		g->kind_room = g->kinds ? count : 0;
+	}
+	for (size_t k = 0; g->kinds && k < count; k++)
+		g->kinds[k].is_known = false;
+	return g->kind_room >= count;
+}
+
+static bool run_gpu_line(struct gpu *g, size_t l)
+{
+	struct plane_ops *p = g->plane;
+	const struct tfp_line *line = &p->plane->lines[l];
+	const struct tfp_line_stats *stats = &p->stats[l];
+	bool ok = make_room(g, stats->kind_count);
+	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
+		int64_t start_ps = tfp_event_offset_ps(line, i);
+		uint64_t duration_ps = (uint64_t)tfp_event_duration_ps(line, i);
+		uint32_t kind = tfp_kind_of(stats, i);
+		struct kind alone, *k = kind == TFP_NO_KIND ? &alone : &g->kinds[kind];
+		/* Kernels of less than a nanosecond are none. */
+		bool is_new = kind == TFP_NO_KIND || !k->is_known ||
+			      (k->is_kernel && k->kernel == TFP_NO_KERNEL && duration_ps >= 1000);
+		if (is_new)
+			ok = learn(g, l, i, k);
+		widen(&g->span, start_ps, start_ps + (int64_t)duration_ps);
+		if (ok && k->is_kernel && duration_ps >= 1000)
+			tfp_kernels_count(&p->kernels, k->kernel, duration_ps / 1000);
+		if (ok)
+			add_to_op(&p->db, k, duration_ps);
+	}
+	return ok;
+}
+
 static enum tfp_status run_gpu(struct plane_ops *p, const struct tfp_hlo_modules *modules)
 {
-	struct span span = {INT64_MAX, 0};
-	struct tfp_gpu_reader reader;
-	struct tfp_buf name;
+	struct gpu g = {.plane = p, .span = {INT64_MAX, 0}};
 	size_t events = 0;
-	enum tfp_status status = tfp_gpu_reader_init(&reader, p->plane, modules, &p->error);
+	enum tfp_status status = tfp_gpu_reader_init(&g.reader, p->plane, modules, &p->error);
 	if (status != TFP_OK)
 		return status;
-	struct tfp_memo *memo = tfp_memo_new(8192), *kernel_memo = tfp_memo_new(8192);
-	bool ok = memo && kernel_memo;
-	tfp_buf_init(&name, SIZE_MAX / 2);
-	for (size_t l = 0; l < p->plane->line_count; l++) {
-		const struct tfp_line *line = &p->plane->lines[l];
-		if (tfp_line_is_derived(line))
+	g.memo = tfp_memo_new(8192);
+	g.kernel_memo = tfp_memo_new(8192);
+	tfp_buf_init(&g.name, SIZE_MAX / 2);
+	bool ok = g.memo && g.kernel_memo;
+	for (size_t l = 0; ok && l < p->plane->line_count; l++) {
+		if (tfp_line_is_derived(&p->plane->lines[l]))
 			continue;
-		events += line->event_count;
-		for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
-			struct tfp_gpu_event e;
-			tfp_gpu_event_read(&reader, line, i, &e);
-			if (p->groups)
-				e.is_eager = p->groups[l].eager &&
-					     p->groups[l].eager[i] == TFP_EAGER_YES;
-			widen(&span, e.start_ps, e.start_ps + e.duration_ps);
-			ok = tfp_kernels_add(&p->kernels, kernel_memo, &e) &&
-			     (!p->has_ops || enter_gpu_event(&p->db, &e, memo, &name));
-		}
+		events += p->plane->lines[l].event_count;
+		ok = run_gpu_line(&g, l);
 	}
-	ok = ok && (events == 0 || !p->has_ops || finish(&p->db, &span));
-	tfp_buf_release(&name);
-	tfp_free(memo);
-	tfp_free(kernel_memo);
-	tfp_gpu_reader_release(&reader);
+	ok = ok && (events == 0 || !p->has_ops || finish(&p->db, &g.span));
+	tfp_buf_release(&g.name);
+	tfp_free(g.memo);
+	tfp_free(g.kernel_memo);
+	tfp_free(g.kinds);
+	tfp_gpu_reader_release(&g.reader);
 	return ok ? TFP_OK : no_memory(&p->error);
 }
 
@@ -404,16 +475,19 @@ static void run_plane(void *context, size_t index)
 	p->status = p->is_tpu ? run_tpu(p) : run_gpu(p, d->modules);
 }
 
-enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
-			       const struct tfp_hlo_modules *modules,
+enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo_modules *modules,
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_op_db *out, struct tfp_kernels *kernels,
 			       struct tfp_error *err)
 {
 	struct device_ops d = {.modules = modules};
 	enum tfp_plane_kind wanted = device_kind(capture);
-	enum tfp_status status = TFP_OK;
+	const struct tfp_stat_columns *stats;
 	size_t count = 0;
+	enum tfp_status status =
+		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
+	if (status != TFP_OK)
+		return status;
 	d.planes = tfp_calloc(capture->plane_count, sizeof(*d.planes));
 	if (!d.planes)
 		return no_memory(err);
@@ -423,6 +497,7 @@ enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
 			continue;
 		d.planes[count].plane = &capture->planes[p];
 		d.planes[count].groups = groups ? groups->planes[p] : NULL;
+		d.planes[count].stats = stats->planes[p];
 		d.planes[count].is_tpu = kind == TFP_PLANE_TPU;
 		d.planes[count].has_ops = kind == wanted;
 		tfp_op_db_init(&d.planes[count].db);

@@ -14,8 +14,7 @@
  * one IDLE op. A device without a single event adds nothing. kernels: those of all GPUs,
  * sorted; made in the same walk over the events. Both are initialised by the caller, and
  * released whatever happens. groups as in tfp_host_ops. */
-enum tfp_status tfp_device_ops(const struct tfp_capture *capture,
-			       const struct tfp_hlo_modules *modules,
+enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo_modules *modules,
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_op_db *out, struct tfp_kernels *kernels,
 			       struct tfp_error *err) TFP_CHECK;

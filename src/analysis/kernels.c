@@ -302,25 +302,31 @@ static bool enter(struct tfp_kernels *all, const struct tfp_kernel *k, uint32_t 
 }
 
 /* The memo spares parsing what an earlier event with the same texts had. */
-bool tfp_kernels_add(struct tfp_kernels *all, struct tfp_memo *memo, const struct tfp_gpu_event *e)
+bool tfp_kernels_find(struct tfp_kernels *all, struct tfp_memo *memo, const struct tfp_gpu_event *e,
+		      uint32_t *index)
 {
 	const struct tfp_memo_key key = {
 		{e->name.data, e->kernel_details.data,
 		 e->instruction ? (const void *)e->instruction : e->op_fullname.data,
 		 e->equation.data}};
-	uint64_t ns = kernel_ns(e);
 	struct tfp_kernel k;
-	uint32_t index;
-	if (ns == 0)
+	*index = TFP_NO_KERNEL;
+	if (kernel_ns(e) == 0 || tfp_memo_find(memo, &key, index))
 		return true;
-	if (tfp_memo_find(memo, &key, &index)) {
-		add_time(&all->kernels[index], 1, ns, ns, ns);
-		return true;
-	}
-	if (!tfp_kernel_of_event(e, &k) || !enter(all, &k, &index))
+	if (!tfp_kernel_of_event(e, &k))
 		return false;
-	tfp_memo_put(memo, &key, index);
+	/* The event is counted when it is counted. */
+	k.occurrences = k.total_ns = k.max_ns = 0;
+	k.min_ns = UINT64_MAX;
+	if (!enter(all, &k, index))
+		return false;
+	tfp_memo_put(memo, &key, *index);
 	return true;
+}
+
+void tfp_kernels_count(struct tfp_kernels *all, uint32_t index, uint64_t ns)
+{
+	add_time(&all->kernels[index], 1, ns, ns, ns);
 }
 
 bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from)
@@ -344,8 +350,8 @@ static bool keep_once(struct tfp_kernels *to, struct tfp_str *text, uint32_t pla
 		return true;
 	}
 	*text = keep(&to->arena, *text);
-	return text->data && tfp_str_map_add(&to->by_key, text->data, text->size, place) !=
-				     TFP_STR_MAP_NONE;
+	return text->data &&
+	       tfp_str_map_add(&to->by_key, text->data, text->size, place) != TFP_STR_MAP_NONE;
 }
 
 bool tfp_kernels_add_host(struct tfp_kernels *to, const struct tfp_kernels *from, uint32_t host)

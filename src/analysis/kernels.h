@@ -36,9 +36,15 @@ struct tfp_kernels {
 void tfp_kernels_init(struct tfp_kernels *kernels);
 /* Accepts zeroed memory. */
 void tfp_kernels_release(struct tfp_kernels *kernels);
-/* Adds what one event says. memo is for these kernels alone. false without memory. */
-bool tfp_kernels_add(struct tfp_kernels *kernels, struct tfp_memo *memo,
-		     const struct tfp_gpu_event *event);
+#define TFP_NO_KERNEL UINT32_MAX
+
+/* The kernel of an event, which is made without occurrences if need be: its place in the list
+ * until that is sorted, or TFP_NO_KERNEL, see tfp_kernel_of_event. memo is for these kernels
+ * alone. false without memory. */
+bool tfp_kernels_find(struct tfp_kernels *kernels, struct tfp_memo *memo,
+		      const struct tfp_gpu_event *event, uint32_t *index);
+/* Counts an event of a kernel that was found. */
+void tfp_kernels_count(struct tfp_kernels *kernels, uint32_t index, uint64_t ns);
 /* Adds kernels, both not sorted. false without memory. */
 bool tfp_kernels_merge(struct tfp_kernels *to, const struct tfp_kernels *from);
 /* Puts them in order; by_key is empty then, and nothing can be added. */

@@ -58,7 +58,7 @@ static uint64_t held_bytes(const struct tfp_op_stats *s)
 enum { OF_DEVICES, OF_HOST, SIDES };
 
 struct making {
-	const struct tfp_capture *capture;
+	struct tfp_capture *capture;
 	const struct tfp_hlo_modules *modules;
 	const struct tfp_groups *groups;
 	struct tfp_pool *pool;

@@ -1,6 +1,7 @@
 #include "analysis/tf_functions.h"
 
 #include "analysis/schema.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 #include "base/progress.h"
 
@@ -116,10 +117,13 @@ static bool open_call(struct calls *c, int64_t begin_ps, struct call call)
 }
 
 static bool read_line(struct calls *c, const struct tfp_plane *plane,
-		      const struct tfp_schema *schema, const struct tfp_line *line)
+		      const struct tfp_schema *schema, const struct tfp_line *line,
+		      const struct tfp_event_set *called)
 {
+	const size_t n = line->event_count;
 	bool ok = true;
-	for (size_t i = 0; ok && i < line->event_count && tfp_goes_on(i); i++) {
+	for (size_t i = tfp_event_set_next(called, 0, n); ok && i != SIZE_MAX;
+	     i = tfp_event_set_next(called, i + 1, n)) {
 		struct tfp_stat_iter it = tfp_event_stats(line, i);
 		struct tfp_str mode = {"", 0};
 		struct tfp_stat stat;
@@ -149,6 +153,7 @@ static bool read_line(struct calls *c, const struct tfp_plane *plane,
 
 struct lines {
 	const struct tfp_plane *plane;
+	const struct tfp_line_stats *stats; /* by line */
 	struct tfp_schema schema;
 	struct tfp_functions *of_line;
 	atomic_bool no_memory;
@@ -160,32 +165,49 @@ static void run_line(void *context, size_t index)
 	const struct tfp_line *line = &all->plane->lines[index];
 	struct calls calls = {.out = &all->of_line[index]};
 	tfp_functions_init(calls.out);
-	if (!tfp_line_is_derived(line) && !read_line(&calls, all->plane, &all->schema, line))
+	if (!tfp_line_is_derived(line) &&
+	    !read_line(&calls, all->plane, &all->schema, line, &all->stats[index].calls))
 		atomic_store(&all->no_memory, true);
 	tfp_free(calls.stack);
 }
 
-static bool read_plane(const struct tfp_plane *plane, struct tfp_pool *pool,
-		       struct tfp_functions *out)
+static enum tfp_status no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
+}
+
+static bool run_lines(struct lines *all, struct tfp_pool *pool, struct tfp_functions *out)
+{
+	const size_t count = all->plane->line_count;
+	all->of_line = tfp_calloc(count, sizeof(*all->of_line));
+	bool ok = all->of_line != NULL;
+	if (ok)
+		tfp_pool_for(pool, count, run_line, all);
+	for (size_t l = 0; all->of_line && l < count; l++) {
+		ok = ok && tfp_functions_merge(out, &all->of_line[l]);
+		tfp_functions_release(&all->of_line[l]);
+	}
+	tfp_free(all->of_line);
+	return ok && !atomic_load(&all->no_memory);
+}
+
+static enum tfp_status read_plane(struct tfp_capture *capture, const struct tfp_plane *plane,
+				  struct tfp_pool *pool, struct tfp_functions *out,
+				  struct tfp_error *err)
 {
 	struct lines all = {.plane = plane};
-	if (tfp_schema_init(&all.schema, plane, names, WANTED, NULL) != TFP_OK)
-		return false;
-	bool ok = true;
+	const struct tfp_stat_columns *stats;
+	enum tfp_status status = tfp_schema_init(&all.schema, plane, names, WANTED, err);
 	/* Programs without tf.function pay nothing. */
-	if (tfp_schema_has(&all.schema, CALL)) {
-		all.of_line = tfp_calloc(plane->line_count, sizeof(*all.of_line));
-		ok = all.of_line != NULL;
-		if (ok)
-			tfp_pool_for(pool, plane->line_count, run_line, &all);
-		for (size_t l = 0; all.of_line && l < plane->line_count; l++) {
-			ok = ok && tfp_functions_merge(out, &all.of_line[l]);
-			tfp_functions_release(&all.of_line[l]);
+	if (status == TFP_OK && tfp_schema_has(&all.schema, CALL)) {
+		status = tfp_stat_columns_get(capture, pool, TFP_STATS_OF_OTHERS, &stats, err);
+		if (status == TFP_OK) {
+			all.stats = stats->planes[plane - capture->planes];
+			status = run_lines(&all, pool, out) ? TFP_OK : no_memory(err);
 		}
-		tfp_free(all.of_line);
 	}
 	tfp_schema_release(&all.schema);
-	return ok && !atomic_load(&all.no_memory);
+	return status;
 }
 
 static void free_fact(void *fact)
@@ -200,11 +222,12 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "/host:CPU");
 	struct tfp_functions *out = tfp_malloc(sizeof(*out));
 	if (!out)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
+		return no_memory(err);
 	tfp_functions_init(out);
-	if (plane && !read_plane(plane, pool, out)) {
+	enum tfp_status status = plane ? read_plane(capture, plane, pool, out, err) : TFP_OK;
+	if (status != TFP_OK) {
 		free_fact(out);
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for tf.functions");
+		return status;
 	}
 	*heap_bytes = sizeof(*out) + out->room * sizeof(*out->list) + out->arena.bytes;
 	*fact = out;
