@@ -353,6 +353,7 @@ static bool pack_step_parts(struct tfp_arena *a, const struct tfp_host_summary *
 	m->host_ops.total_host_infeed_enq_start_timestamp_ps_diff = u->enqueue_window_ps;
 	m->device_ops.idle_time_ps = u->idle_ps;
 	m->device_ops.busy_time_ps = u->busy_ps;
+	m->device_ops.devices_active = u->devices_active;
 	m->device_ops.precision_stats = &m->precision;
 	m->precision.compute_16bit_ps = summary->steps->compute_16_ps;
 	m->precision.compute_32bit_ps = summary->steps->compute_32_ps;

@@ -336,6 +336,7 @@ static enum tfp_status unpack_step_parts(ProtobufCAllocator *allocator,
 	m->utilization = (struct tfp_utilization){
 		.busy_ps = device->busy_time_ps,
 		.idle_ps = device->idle_time_ps,
+		.devices_active = device->devices_active,
 		.matrix_unit_percent =
 			in->performance_counter_result->matrix_unit_utilization_percent,
 		.hbm_percent = in->performance_counter_result->hbm_utilization_percent,

@@ -1,5 +1,6 @@
 #include "analysis/utilization.h"
 
+#include "analysis/capture_brief.h"
 #include "analysis/op_name.h"
 #include "analysis/schema.h"
 #include "analysis/time_span.h"
@@ -70,12 +71,109 @@ static bool add_core(struct tfp_utilization *u, const struct tfp_plane *plane)
 		}
 	}
 	if (last > first) {
+		u->devices_active++;
 		u->busy_ps += busy;
 		u->idle_ps += (uint64_t)(last - first) > busy ? (uint64_t)(last - first) - busy : 0;
 	}
 	bool ok = off != NULL;
 	tfp_free(off);
 	tfp_schema_release(&schema);
+	return ok;
+}
+
+/* ---- GPUs ---- */
+
+/* The next event of a stream. */
+struct cursor {
+	const struct tfp_line *line;
+	size_t next;
+	struct tfp_time_span event;
+};
+
+/* Moves what lies at place down a heap of cursors whose first begins first. */
+static void sift(struct cursor *heap, size_t count, size_t place)
+{
+	for (;;) {
+		size_t least = place, child = 2 * place + 1;
+		for (size_t c = child; c < count && c < child + 2; c++) {
+			if (heap[c].event.begin_ps < heap[least].event.begin_ps)
+				least = c;
+		}
+		if (least == place)
+			return;
+		struct cursor moved = heap[place];
+		heap[place] = heap[least];
+		heap[least] = moved;
+		place = least;
+	}
+}
+
+static bool advance(struct cursor *c)
+{
+	if (c->next >= c->line->event_count)
+		return false;
+	c->event = tfp_event_span(c->line, c->next++);
+	return true;
+}
+
+/* Streams run at the same time: a moment counts once. */
+static uint64_t union_of(struct cursor *heap, size_t count)
+{
+	uint64_t busy = 0;
+	int64_t until = INT64_MIN;
+	for (size_t i = count; i-- > 0;)
+		sift(heap, count, i);
+	for (size_t n = 0; count > 0 && tfp_goes_on(n); n++) {
+		struct tfp_time_span e = heap[0].event;
+		if (e.end_ps > until) {
+			busy += (uint64_t)(e.end_ps - (e.begin_ps > until ? e.begin_ps : until));
+			until = e.end_ps;
+		}
+		if (!advance(&heap[0]))
+			heap[0] = heap[--count];
+		sift(heap, count, 0);
+	}
+	return busy;
+}
+
+static bool add_gpu(struct tfp_utilization *u, const struct tfp_plane *plane, uint64_t captured_ps)
+{
+	struct cursor *heap = tfp_calloc(plane->line_count + 1, sizeof(*heap));
+	size_t count = 0;
+	if (!heap)
+		return false;
+	for (size_t l = 0; l < plane->line_count; l++) {
+		const struct tfp_line *line = &plane->lines[l];
+		heap[count] = (struct cursor){.line = line};
+		if (!tfp_line_is_derived(line) && line->aggregated == 0 && advance(&heap[count]))
+			count++;
+	}
+	if (count > 0) {
+		uint64_t busy = union_of(heap, count);
+		u->devices_active++;
+		u->busy_ps += busy;
+		u->idle_ps += captured_ps > busy ? captured_ps - busy : 0;
+	}
+	tfp_free(heap);
+	return true;
+}
+
+static bool add_gpus(struct tfp_utilization *u, const struct tfp_capture *capture)
+{
+	uint64_t captured_ps = 0;
+	bool any = false, ok = true;
+	for (size_t p = 0; p < capture->plane_count; p++)
+		any |= tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU;
+	for (size_t p = 0; any && p < capture->plane_count; p++) {
+		struct tfp_plane_span span = tfp_plane_span(&capture->planes[p]);
+		uint64_t length = (uint64_t)span.to_ps - (uint64_t)span.from_ps;
+		if (span.any && span.to_ps > span.from_ps && length > captured_ps)
+			captured_ps = length;
+	}
+	for (size_t p = 0; ok && p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU)
+			ok = add_gpu(u, &capture->planes[p], captured_ps);
+	}
 	return ok;
 }
 
@@ -134,6 +232,7 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
 			ok = add_core(u, &capture->planes[p]);
 	}
+	ok = ok && add_gpus(u, capture);
 	if (ok && host) {
 		read_counters(u, host);
 		ok = read_enqueues(u, host);

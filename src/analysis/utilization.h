@@ -1,6 +1,6 @@
 /*
  * Small sums of a capture that only the overview and the input pipeline want:
- * how busy TPUs are, what hardware counters say, how long the host enqueues
+ * how busy devices are, what hardware counters say, how long the host enqueues
  * data for TPUs (op_stats.md 1, 2 and 6).
  */
 #ifndef TFP_ANALYSIS_UTILIZATION_H
@@ -9,13 +9,16 @@
 #include "store/capture.h"
 
 struct tfp_utilization {
-	/* Over TPU cores: time with and without an op that computes. */
+	/* Over TPU cores: time with and without an op that computes, from the first op to the
+	 * last. Over GPUs that ran anything: time with and without a kernel or copy on some
+	 * stream, of the time captured (of the plane that lasts longest). */
 	uint64_t busy_ps, idle_ps;
 	/* Percent, from counters; summed over hosts where hosts is more than 1. */
 	double matrix_unit_percent, hbm_percent;
 	/* Of InfeedEnqueue ops on each thread, the last left out: durations, and from the
 	 * first's begin to the last's. */
 	uint64_t enqueue_ps, enqueue_window_ps;
+	uint64_t devices_active; /* TPU cores and GPUs that ran anything */
 };
 
 enum tfp_status tfp_utilization_get(struct tfp_capture *capture, struct tfp_pool *pool,

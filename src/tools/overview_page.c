@@ -5,6 +5,7 @@
 #include "analysis/op_db.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "tools/device_activity.h"
 #include "tools/step_table.h"
 #include "tools/tool.h"
 
@@ -341,7 +342,21 @@ static bool set_function_statement(struct tfp_table *t, const struct tfp_functio
 	return ok;
 }
 
-static void set_statements(struct tfp_table *t, const struct shares *shares)
+static void set_device_activity(struct tfp_table *t, const struct tfp_run_summary *run)
+{
+	struct tfp_device_activity activity;
+	tfp_device_activity(run, &activity);
+	tfp_table_set_property(t, "device_state", tfp_device_state_name(activity.state));
+	tfp_table_set_property(t, "device_statement", activity.statement);
+	if (activity.state == TFP_DEVICE_NONE || activity.state == TFP_DEVICE_NOT_RECORDED)
+		return;
+	tfp_set_property(t, "device_idle_percent", "%.1f%%", activity.idle_percent);
+	tfp_set_property(t, "device_wait_percent", "%.1f%%", activity.wait_percent);
+}
+
+/* tells_precision: whether names of kernels say that they are 16-bit. Only those of
+ * Nvidia's libraries do. */
+static void set_statements(struct tfp_table *t, const struct shares *shares, bool tells_precision)
 {
 	bool host = shares->host_eager_percent > MUCH_EAGER;
 	bool device = shares->device_eager_percent > MUCH_EAGER;
@@ -365,7 +380,7 @@ static void set_statements(struct tfp_table *t, const struct shares *shares)
 				 shares->outside_compilation_percent);
 	else
 		tfp_table_set_property(t, "outside_compilation_statement", "");
-	if (shares->compute_16_percent + shares->compute_32_percent > 0 &&
+	if (tells_precision && shares->compute_16_percent + shares->compute_32_percent > 0 &&
 	    shares->compute_16_percent < LITTLE_16_BIT)
 		tfp_set_property(t, "precision_statement",
 				 "Only %.1f%% of the time of device computation is 16-bit: where "
@@ -397,7 +412,8 @@ static bool recommendation_table(struct tfp_table *t, const struct tfp_run_summa
 		no_tips = "host";
 	tfp_table_set_property(t, "non_bottleneck_tip_types", no_tips);
 	tfp_table_set_property(t, "output_statement", b->output_statement);
-	set_statements(t, shares);
+	set_device_activity(t, run);
+	set_statements(t, shares, strncmp(run->stats.env.device_type, "AMD", 3) != 0);
 	return set_function_statement(t, &run->functions);
 }
 

@@ -97,6 +97,7 @@ static enum tfp_status add_host(void *context, size_t place, const struct tfp_ho
 		return status;
 	s->utilization.busy_ps += utilization->busy_ps;
 	s->utilization.idle_ps += utilization->idle_ps;
+	s->utilization.devices_active += utilization->devices_active;
 	s->utilization.matrix_unit_percent += utilization->matrix_unit_percent;
 	s->utilization.hbm_percent += utilization->hbm_percent;
 	s->utilization.enqueue_ps += utilization->enqueue_ps;

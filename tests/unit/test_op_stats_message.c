@@ -210,7 +210,7 @@ static void test_every_field(void **state)
 	}
 	m->functions.list = &function;
 	m->functions.count = 1;
-	m->utilization = (struct tfp_utilization){1, 2, 3.25, 4.5, 5, 6};
+	m->utilization = (struct tfp_utilization){1, 2, 3.25, 4.5, 5, 6, 7};
 	const struct tfp_diagnostic damage[] = {{TFP_WARNING, 77, "cut", "copy it again"},
 						{TFP_ERROR, TFP_NO_OFFSET, "bad", ""}};
 	m->brief = (struct tfp_capture_brief){1, 2, UINT64_MAX, 4, 0.1, damage, COUNT(damage)};

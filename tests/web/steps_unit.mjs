@@ -7,6 +7,7 @@ import { load } from './modules.mjs';
 const steps = await load('core/steps');
 const advice = await load('core/advice');
 const pod = await load('core/pod');
+const devices = await load('core/devices');
 
 const table = (columns, rows, p = {}) => ({ cols: columns.map((id) => ({ id, label: id, type: 'number' })), rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })), p });
 const GENERIC = ['stepnum', 'deviceComputeTimeMs', 'hostComputeTimeMs', 'infeedTimeMs', 'stepTimeMs'];
@@ -102,6 +103,21 @@ test('a verdict over several hosts is of the host that is named, whatever the ot
   const data = steps.readSteps(table(GENERIC, [['0', 10, 0, 10, 20], ['1', 10, 0, 12, 22]], found));
   assert.deepEqual([steps.headline(data, null).mean, steps.headline(data, null).ofSlowest], [21_000, false]);
   assert.equal(steps.slowestOfEach(data), 30_000);
+});
+
+test('what the device did is said first where it did little, and a wait for copies is no compute', () => {
+  const of = (state, statement = 'It was idle.') => advice.deviceVerdict({ device_state: state, device_statement: statement });
+  assert.deepEqual(['not_recorded', 'idle', 'waiting'].map((state) => of(state).severity), ['error', 'warning', 'warning']);
+  assert.match(of('idle').text, /It was idle\./);
+  assert.deepEqual([of('busy'), of('none', ''), advice.deviceVerdict({})], [null, null, null]);
+  const [idle] = advice.advice({ device_state: 'idle', bottleneck: 'unknown' });
+  assert.equal(idle.link.tool, 'trace_viewer');
+  const [waits] = advice.advice({ device_state: 'busy', device_wait_percent: '96.5%' });
+  assert.match(waits.text, /^96\.5 %.* copies/);
+  assert.equal(devices.hasTensorCores('AMD GPU - gfx942'), false);
+  assert.equal(devices.hasTensorCores('Nvidia GPU (Pascal)'), false);
+  assert.equal(devices.hasTensorCores('Nvidia GPU (Volta)'), true);
+  assert.equal(devices.tellsPrecision('AMD GPU - gfx942'), false);
 });
 
 test('hosts are called as their files where the profiler gave all of them one name', () => {

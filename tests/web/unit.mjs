@@ -49,6 +49,15 @@ test('other numbers', () => {
   assert.equal(format.fixed(4841.779, 1), '4,841.8');
   assert.equal(format.fixed(-3.25, 1), '−3.3');
   assert.equal(format.columnDecimals([1, 2, null]), 0);
+  // From 10,000 µs on nobody wants to count digits.
+  assert.deepEqual(format.timeUnit([9_999.9, 1]), { name: 'µs', us: 1, decimals: 1 });
+  assert.deepEqual(format.timeUnit([10_000, 1, null]), { name: 'ms', us: 1e3, decimals: 3 });
+  assert.deepEqual(format.timeUnit([-12e6]), { name: 's', us: 1e6, decimals: 3 });
+  const seconds = format.timeUnit([12e6]);
+  assert.equal(format.inTimeUnit(77_772_900, seconds), '77.773');
+  assert.equal(format.inTimeUnit(1.44, seconds), '1.44 µs', 'what is nothing in seconds has its own unit');
+  assert.equal(format.inTimeUnit(0, seconds), '0.000');
+  assert.equal(format.inTimeUnit(1_450_095.8, format.timeUnit([1_450_095.8])), '1,450.096');
   assert.equal(format.columnDecimals([0.5, 4000]), 1);
   assert.equal(format.columnDecimals([0.5, 3]), 3);
   const change = (value) => format.change(value, (size) => format.fixed(size, 1));
@@ -82,6 +91,12 @@ test('number filters', () => {
   assert.deepEqual(passes('>1k', values), [2000]);
   assert.deepEqual(passes('>50', [0.4, 0.6], { scale: 0.01 }), [0.6]);
   assert.deepEqual(passes('', values), values);
+  // What is typed below a column of milliseconds gets its unit, and only there.
+  assert.equal(filter.withUnit('>5 <=1,000.5', 'ms'), '>5ms <=1,000.5ms');
+  assert.equal(filter.withUnit('2ms..1s', 's'), '2ms..1s');
+  assert.equal(filter.withUnit('>5', 'µs'), '>5');
+  assert.equal(filter.withUnit('>5', ''), '>5');
+  assert.deepEqual(passes(filter.withUnit('>5', 'ms'), [4_000, 6_000], { time: true }), [6_000]);
   assert.match(filter.numberFilter('>x').problem, /no number filter/);
   assert.match(filter.numberFilter('..').problem, /no number filter/);
 });

@@ -1,6 +1,6 @@
 // Columns that more than one page has.
 
-import { columnDecimals, fixed } from '../core/format';
+import { fixed, inTimeUnit, timeUnit } from '../core/format';
 import type { Cell } from '../core/gviz';
 import type { Column } from '../core/table_view';
 
@@ -8,13 +8,15 @@ import type { Column } from '../core/table_view';
 const DIGIT_PX = 8;
 const AROUND_PX = 20;
 
-/** Microseconds with as many decimals as suit the whole column, wide enough for its largest number. */
+/** Microseconds in the unit and with the decimals that suit the whole column, wide enough for its largest number. */
 export function timeColumn<R>(rows: readonly R[], id: string, title: string, value: (row: R) => number, extra: Partial<Column<R>> = {}): Column<R> {
   const values = rows.map(value);
-  const decimals = columnDecimals(values);
-  const longest = fixed(values.reduce((largest, one) => Math.max(largest, one), 0), decimals).length;
+  const unit = timeUnit(values);
+  const { name, us, decimals } = unit;
+  const longest = fixed(values.reduce((largest, one) => Math.max(largest, one), 0) / us, decimals).length;
+  const inUnit = (text: string): string => text.replace(/µs\b/, name);
   return {
-    id, title, kind: 'number', time: true, value, text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
-    ...extra, width: Math.max(extra.width ?? 96, longest * DIGIT_PX + AROUND_PX),
+    id, title: inUnit(title), csvTitle: title, kind: 'number', time: true, unit: name, value, text: (cell: Cell) => (typeof cell === 'number' ? inTimeUnit(cell, unit) : '–'),
+    ...extra, ...(extra.hint === undefined ? {} : { hint: inUnit(extra.hint) }), width: Math.max(extra.width ?? 96, longest * DIGIT_PX + AROUND_PX),
   };
 }

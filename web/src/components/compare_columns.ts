@@ -2,13 +2,13 @@
 
 import { h } from '../core/dom';
 import type { Difference, StepCounts } from '../core/compare';
-import { change, count, exact, fixed, percent, plural } from '../core/format';
+import { change, count, duration, exact, inTimeUnit, joined, percent, plural, timeUnit } from '../core/format';
 import type { Cell } from '../core/gviz';
 import type { Column } from '../core/table_view';
 
 const size = (value: Cell): Cell => (typeof value === 'number' ? Math.abs(value) : value);
 
-/** How amounts other than microseconds are shown. */
+/** How amounts are shown. */
 export interface Measure {
   /** '' where every cell has its own. */
   unit: string;
@@ -16,14 +16,20 @@ export interface Measure {
   show: (value: number) => string;
 }
 
+/** Microseconds in the unit that suits all of these. */
+export function timeMeasure(values: Iterable<number | null>): Measure {
+  const unit = timeUnit(values);
+  return { unit: unit.name, time: true, show: (value) => inTimeUnit(value, unit) };
+}
+
 /** Times, and bytes, are better when lower. */
-export function compareColumns<R>(measure: string, of: (row: R) => Difference | undefined, decimals: number, amounts?: Measure): Column<R>[] {
-  const { unit, time, show } = amounts ?? { unit: 'µs', time: true, show: (value: number) => fixed(value, decimals) };
+export function compareColumns<R>(measure: string, of: (row: R) => Difference | undefined, { unit, time, show }: Measure): Column<R>[] {
   const inUnit = unit === '' ? '' : ` (${unit})`;
+  const csv = (title: string): Partial<Column<R>> => (time ? { unit, csvTitle: `${title} (µs)` } : {});
   const colour = (value: Cell): string => (typeof value !== 'number' || value === 0 ? '' : value < 0 ? 'better' : 'worse');
   return [
     {
-      id: 'base', title: `Base${inUnit}`, kind: 'number', time, width: 96, hint: `${measure} in the base run`,
+      id: 'base', title: `Base${inUnit}`, ...csv('Base'), kind: 'number', time, width: 96, hint: `${measure} in the base run`,
       value: (row) => of(row)?.base ?? null,
       node: (row, value) => {
         const name = of(row)?.baseName;
@@ -32,7 +38,7 @@ export function compareColumns<R>(measure: string, of: (row: R) => Difference | 
       },
     },
     {
-      id: 'delta', title: `Δ${inUnit}`, kind: 'number', time, width: 100, narrow: true, order: size, hint: `${measure} minus the base run's; sorted by size of the change`,
+      id: 'delta', title: `Δ${inUnit}`, ...csv('Δ'), kind: 'number', time, width: 100, narrow: true, order: size, hint: `${measure} minus the base run's; sorted by size of the change`,
       value: (row) => of(row)?.delta ?? null,
       node: (_row, value) => h('span', { class: colour(value), title: typeof value === 'number' ? change(value, exact) : undefined },
         typeof value === 'number' ? change(value, show) : '–'),
@@ -49,13 +55,13 @@ export function compareColumns<R>(measure: string, of: (row: R) => Difference | 
   ];
 }
 
-export function differenceFacts(difference: Difference | undefined, decimals: number): { label: string; text: string }[] {
+export function differenceFacts(difference: Difference | undefined): { label: string; text: string }[] {
   if (difference === undefined) return [];
   const { base, delta, ratio, state, baseName } = difference;
-  const show = (value: number): string => fixed(value, decimals);
+  const show = (value: number): string => joined(duration(value));
   return [
-    { label: 'Base', text: base === null ? 'not in the base run' : `${show(base)} µs` },
-    { label: 'Change', text: state !== 'both' ? state : delta === null ? '–' : `${change(delta, show)} µs${ratio === null ? '' : ` (${change(ratio, percent)})`}` },
+    { label: 'Base', text: base === null ? 'not in the base run' : show(base) },
+    { label: 'Change', text: state !== 'both' ? state : delta === null ? '–' : `${change(delta, show)}${ratio === null ? '' : ` (${change(ratio, percent)})`}` },
     ...(baseName === undefined ? [] : [{ label: 'Compared with', text: baseName }]),
   ];
 }

@@ -4,6 +4,7 @@
 import { FormatModule, ResizeColumnsModule, ResizeTableModule, Tabulator, type CellComponent, type ColumnDefinition, type RowComponent } from 'tabulator-tables';
 import { downloadText, toCsv } from '../core/csv';
 import { fill, h, icon } from '../core/dom';
+import { withUnit } from '../core/filter';
 import { count, exact } from '../core/format';
 import { cellText, seen, seenTree, toggledColumn, visibleColumns, type Column, type Tree, type View } from '../core/table_view';
 import { setTaste, taste } from '../core/taste';
@@ -256,7 +257,7 @@ export class DataTable<R> {
     const input = h('input', {
       class: 'column-filter', type: 'text', 'aria-label': `Filter ${column.title}`, placeholder: placeholder(column.kind), spellcheck: 'false', autocomplete: 'off',
       'data-column': column.id, value: this.options.url.get(FILTER_KEY + column.id),
-      on: { input: () => this.options.url.set({ [FILTER_KEY + column.id]: input.value }, 'replace') },
+      on: { input: () => this.options.url.set({ [FILTER_KEY + column.id]: withUnit(input.value, column.unit ?? '') }, 'replace') },
     });
     return h('div', { class: 'heading' }, label, input);
   }
@@ -408,7 +409,7 @@ export class DataTable<R> {
   /** The table as it is seen: these columns, these rows, this order, with exact values. */
   csv(): string {
     const columns = this.columns();
-    return toCsv(columns.map((column) => column.title), this.shown.map(({ row }) => columns.map((column) => column.value(row))));
+    return toCsv(columns.map((column) => column.csvTitle ?? column.title), this.shown.map(({ row }) => columns.map((column) => column.value(row))));
   }
 
   private saveCsv(): void {

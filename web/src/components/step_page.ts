@@ -48,13 +48,13 @@ export function stepKeys(context: PageContext, data: () => Steps | null): () => 
   return () => removers.forEach((remove) => remove());
 }
 
-/** Messages of the analysis itself. That steps are missing is shown at length elsewhere. */
-export function analysisMessages(table: GvizTable | undefined, stepsMissing: boolean): HTMLElement | null {
+/** Messages of the analysis itself. That steps are missing is shown at length elsewhere, and `said` is above already. */
+export function analysisMessages(table: GvizTable | undefined, stepsMissing: boolean, said: readonly string[] = []): HTMLElement | null {
   if (table === undefined) return null;
   const entries = records(table).map((record) => {
     const word = text(record, 'severity').toLowerCase();
     return { severity: word === 'error' ? 'error' as const : word === 'warning' ? 'warning' as const : 'info' as const, message: text(record, 'message') };
-  }).filter(({ message }) => message !== '' && !(stepsMissing && /step marker|no step was marked/i.test(message)));
+  }).filter(({ message }) => message !== '' && !said.includes(message) && !(stepsMissing && /step marker|no step was marked/i.test(message)));
   return entries.length === 0 ? null : verdictBar(entries);
 }
 

@@ -9,7 +9,7 @@ export interface Verdict {
 }
 
 /** Percent of step time; the profilers' own limits. */
-export const LIMITS = { input: { moderate: 5, high: 20 }, other: { moderate: 3, high: 15 }, eager: 10, precision: 10, functions: 20, outside: 5 } as const;
+export const LIMITS = { input: { moderate: 5, high: 20 }, other: { moderate: 3, high: 15 }, eager: 10, precision: 10, functions: 20, outside: 5, mostly: 50 } as const;
 
 function firstPercent(statement: string): string | null {
   return /([\d.]+)\s*%/.exec(statement)?.[1] ?? null;
@@ -53,10 +53,27 @@ function verdictOfOne(own: string): Verdict {
   return { severity: 'info', head: 'Input', text: own, limits: '' };
 }
 
+/** What the devices did, where that is the first thing to know: without steps nothing else says it. */
+export function deviceVerdict(found: Readonly<Record<string, string>>): Verdict | null {
+  const text = plain(found['device_statement'] ?? '');
+  if (text === '') return null;
+  switch (found['device_state']) {
+    case 'not_recorded': return { severity: 'error', head: 'No device activity was recorded.', text, limits: '' };
+    case 'idle': return { severity: 'warning', head: 'The device is mostly idle.', text, limits: `Said from ${LIMITS.mostly}\u00a0% of the time.` };
+    case 'waiting': return { severity: 'warning', head: 'The device mostly waits.', text, limits: `Said from ${LIMITS.mostly}\u00a0% of the time of its operations.` };
+    default: return null;
+  }
+}
+
 export interface Advice {
   text: string;
   limits: string;
   link: { tool: string; label: string; params: Record<string, string> } | null;
+}
+
+function amountOf(text: string | undefined): number {
+  const value = Number((text ?? '').replace('%', ''));
+  return Number.isFinite(value) ? value : 0;
 }
 
 /** The names a statement quotes, for a filter that finds them. */
@@ -67,6 +84,16 @@ function quotedName(statement: string): string | null {
 /** Sentences the server computed, each with the page and filter that shows what it speaks of. */
 export function advice(found: Readonly<Record<string, string>>): Advice[] {
   const list: Advice[] = [];
+  const state = found['device_state'];
+  // Steps say better than shares of the whole capture how long a device has nothing to do.
+  if (state === 'not_recorded') {
+    list.push({ text: 'Let the profiler record the device, and capture again: what went wrong is said above, where the profiler said it.', limits: '', link: { tool: 'trace_viewer', label: 'What the host did', params: {} } });
+  } else if (state === 'idle' && found['bottleneck'] === 'unknown') {
+    list.push({ text: 'See what the host does while the device has nothing to do, and whether the capture began long before the program was at work.', limits: '', link: { tool: 'trace_viewer', label: 'Host and device in the trace', params: {} } });
+  }
+  if (amountOf(found['device_wait_percent']) >= LIMITS.input.high) {
+    list.push({ text: `${amountOf(found['device_wait_percent']).toFixed(1)} % of the time of the device’s operations is waiting, most of all for copies that began earlier: let them begin sooner, make them smaller, or keep the data where it is used.`, limits: '', link: { tool: 'framework_op_stats', label: 'Operations that wait', params: { dev: 'device', q: '-done' } } });
+  }
   const say = (key: string, limits: string, link: (statement: string) => Advice['link']): void => {
     const statement = plain(found[key] ?? '');
     if (statement !== '') list.push({ text: statement, limits, link: link(statement) });

@@ -70,6 +70,14 @@ function readNumber(text: string, meaning: NumberMeaning): number | null {
   return factor === undefined ? null : value * factor * (meaning.scale ?? 1);
 }
 
+/**
+ * Bare numbers that somebody types below a column of milliseconds mean milliseconds. They get their unit at once: in a
+ * link it must not depend on what the column is shown in.
+ */
+export function withUnit(query: string, unit: string): string {
+  return unit === '' || unit === 'µs' ? query : query.replace(/((?:\d[\d,_]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?![\w.,µμ%])/gi, `$1${unit}`);
+}
+
 function oneNumberTest(part: string, meaning: NumberMeaning): Test<number> | null {
   const range = /^(.*?)\.\.(.*)$/.exec(part);
   if (range !== null) {

@@ -83,6 +83,27 @@ export function columnDecimals(values: Iterable<number | null>): number {
   return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3;
 }
 
+/** In what the microseconds of a column are shown, so that numbers stay short and its digits line up. */
+export interface TimeUnit {
+  name: 'µs' | 'ms' | 's';
+  /** Microseconds in one. */
+  us: number;
+  decimals: number;
+}
+
+/** From 10,000 µs on milliseconds, from 10,000 ms on seconds. */
+export function timeUnit(values: Iterable<number | null>): TimeUnit {
+  const list = [...values];
+  const largest = list.reduce((most: number, value) => Math.max(most, Math.abs(value ?? 0)), 0);
+  if (largest < 1e4) return { name: 'µs', us: 1, decimals: columnDecimals(list) };
+  return largest < 1e7 ? { name: 'ms', us: 1e3, decimals: 3 } : { name: 's', us: 1e6, decimals: 3 };
+}
+
+/** In that unit, without it; what would be nothing there has a smaller one, and says so. */
+export function inTimeUnit(us: number, unit: TimeUnit): string {
+  return us !== 0 && Math.abs(us / unit.us) < 0.5 * 10 ** -unit.decimals && unit.us > 1 ? joined(duration(us)).replace(/^-/, '−') : fixed(us / unit.us, unit.decimals);
+}
+
 const fixedFormats = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat('en-US', {
   minimumFractionDigits: digits, maximumFractionDigits: digits,
 }));

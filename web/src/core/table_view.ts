@@ -23,6 +23,10 @@ export interface Column<R> {
   quiet?: boolean;
   scale?: number;
   time?: boolean;
+  /** What a time is shown in, where that is not µs: typed numbers without a unit mean this one. */
+  unit?: string;
+  /** Over the values of a CSV, where the title says another unit. */
+  csvTitle?: string;
   /** Order by this instead of the value, e.g. the size of a difference. */
   order?: (value: Cell) => Cell;
   /** Looks like code: fixed-width letters, cut from the left. */

@@ -5,7 +5,7 @@ import { Segmented, Toggle } from '../components/segmented';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, pieConfig, type Bar } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns, compareNote, differenceFacts } from '../components/compare_columns';
+import { compareColumns, compareNote, differenceFacts, timeMeasure } from '../components/compare_columns';
 import type { RowTree } from '../components/data_table';
 import type { Detail } from '../components/detail_panel';
 import { RowDashboard } from '../components/row_dashboard';
@@ -360,7 +360,7 @@ class OpStatsPage implements Page {
       const idle = idleShare(data, wanted);
       list.push({
         label: `${wanted} self time`, hint: `Time in ${wanted.toLowerCase()} operations, idle time left out, all ${wanted === 'Device' ? 'devices' : 'threads'} together`,
-        value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} of the time` } : {}),
+        value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} from first to last` } : {}),
         ...timeChange(self, base === null ? null : sum(side(base, wanted)), this.steps),
       });
     }
@@ -418,7 +418,7 @@ class OpStatsPage implements Page {
       time('avg_time', 'Avg (µs)', (row) => share(row.total, row.occurrences), { width: 86, hint: 'Total time per occurrence' }),
       time('total_self_time', 'Self (µs)', (row) => row.self, { narrow: true, hint: 'Time of the operation without what it called' }),
       time('avg_self_time', 'Avg self (µs)', (row) => share(row.self, row.occurrences), { width: 108, hint: 'Self time per occurrence' }),
-      ...(this.base === null ? [] : compareColumns<Op>('Self time', (row) => row.difference, columnDecimals(flat.map((row) => row.self)))),
+      ...(this.base === null ? [] : compareColumns<Op>('Self time', (row) => row.difference, timeMeasure(flat.map((row) => row.self)))),
       fraction('device_total_self_time_percent', 'Device %', (row) => row.deviceShare, dev === 'host', true, 'Share of the self time on the device'),
       fraction('device_cumulative_total_self_time_percent', 'Device Σ %', (row) => row.deviceCumulative, dev === 'host', false, 'Running share on the device, by rank'),
       fraction('host_total_self_time_percent', 'Host %', (row) => row.hostShare, dev === 'device', true, 'Share of the self time on the host'),
@@ -547,7 +547,6 @@ class OpStatsPage implements Page {
 
   private describe(row: Op): Detail {
     const single = row.members.length === 0;
-    const decimals = columnDecimals([row.total, row.self]);
     const facts = [
       { label: 'Where', text: row.side },
       ...(single ? [{ label: 'Type', text: row.type }] : [{ label: 'Operations', text: count(row.ops) }]),
@@ -556,7 +555,7 @@ class OpStatsPage implements Page {
       { label: 'Self', text: microseconds(row.self), exact: `${exact(row.self)} µs` },
       { label: 'Self per occurrence', text: microseconds(share(row.self, row.occurrences)) },
       { label: 'Share', text: percent(row.side === 'Device' ? row.deviceShare : row.hostShare) },
-      ...differenceFacts(row.difference, decimals),
+      ...differenceFacts(row.difference),
     ];
     const gone = row.difference?.state === 'gone';
     const query = this.view.query();

@@ -3,7 +3,7 @@
 import { address } from '../core/api';
 import { microseconds } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns, compareNote } from '../components/compare_columns';
+import { compareColumns, compareNote, timeMeasure } from '../components/compare_columns';
 import { DataTable } from '../components/data_table';
 import { finding } from '../components/finding';
 import { noSteps } from '../components/no_steps';
@@ -18,7 +18,7 @@ import { ToolView } from '../components/tool_view';
 import { inputVerdict, pieces, plain } from '../core/advice';
 import { joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { asPercent, columnDecimals, count, duration, percent } from '../core/format';
+import { asPercent, count, duration, percent } from '../core/format';
 import { amount, records, text, type GvizTable } from '../core/gviz';
 import { addressKey } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
@@ -288,7 +288,7 @@ class InputPipelinePage implements Page {
       share('total_percent', 'Total %', (row) => row.totalShare, 'Total time as a share of all input time; nested operations count more than once'),
       timeColumn(this.rows, 'self', 'Self (µs)', (row) => row.self, { narrow: true, hint: 'Time without what it called' }),
       { ...share('self_percent', 'Self %', (row) => row.selfShare, 'Self time as a share of all input time'), narrow: this.base === null },
-      ...(this.base === null ? [] : compareColumns<InputOp>('Self time', (row) => row.difference, columnDecimals(this.rows.map((row) => row.self)))),
+      ...(this.base === null ? [] : compareColumns<InputOp>('Self time', (row) => row.difference, timeMeasure(this.rows.map((row) => row.self)))),
     ];
   }
 }

@@ -4,7 +4,7 @@ import { getTables } from '../core/api';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, scatterConfig, type Bar, type Dot } from '../components/charts';
 import { timeColumn } from '../components/columns';
-import { compareColumns, compareNote, differenceFacts } from '../components/compare_columns';
+import { compareColumns, compareNote, differenceFacts, timeMeasure } from '../components/compare_columns';
 import type { Detail } from '../components/detail_panel';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
@@ -13,8 +13,10 @@ import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { exactPlace, joinBase, kernelPart, opParts, stepScale, type Difference, type Place, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
-import { asPercent, columnDecimals, count, duration, exact, percent, plural } from '../core/format';
+import { hasTensorCores } from '../core/devices';
+import { asPercent, count, duration, exact, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type Cell, type GvizTable } from '../core/gviz';
+import { properties } from '../core/steps';
 import { addressKey, distinctTails, opTypeFromName, shortKernel, trimLeft, trimRight } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
@@ -150,7 +152,7 @@ function average(row: Kernel): number {
   return row.occurrences === 0 ? 0 : row.total / row.occurrences;
 }
 
-function colour(row: Kernel): string {
+function tensorColour(row: Kernel): string {
   return row.uses ? 'device-compute' : row.eligible ? 'host-compute' : 'all-others';
 }
 
@@ -167,6 +169,8 @@ class KernelStatsPage implements Page {
   private steps: StepCounts | null = null;
   private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
   private lastShape = '';
+  /** Of the run's devices; columns and colours about them say nothing of others. */
+  private tensorCores = true;
 
   constructor(private readonly context: PageContext) {
     this.url = context.url;
@@ -186,7 +190,11 @@ class KernelStatsPage implements Page {
     });
     this.view = new ToolView<Kernel[]>(context, {
       title: context.tool?.title ?? 'Kernel stats', tool: 'kernel_stats', content: this.dashboard.element,
-      fetch: async (query, signal) => readKernels((await getTables(query, signal))[0]),
+      fetch: async (query, signal) => {
+        const [table] = await getTables(query, signal);
+        if (query['run'] === this.url.get('run')) this.tensorCores = hasTensorCores(properties(table)['device_type'] ?? '');
+        return readKernels(table);
+      },
       perStep: true,
       ready: (data, base, steps) => {
         this.data = data;
@@ -231,6 +239,7 @@ class KernelStatsPage implements Page {
     if (this.data === null) return;
     const nothing = this.data.length === 0;
     this.groups.show(this.group());
+    this.unused.element.hidden = !this.tensorCores;
     this.unused.show(this.url.get('f.eligible') === 'yes' && this.url.get('f.uses') === 'no');
     this.kind.show(this.url.get('chart') === 'scatter' ? 'scatter' : 'bar');
     this.dashboard.nothing(nothing);
@@ -263,10 +272,10 @@ class KernelStatsPage implements Page {
     const eligible = total(data.filter((row) => row.eligible));
     return [
       { label: 'Kernel time', hint: 'Time of all kernels, all devices together', value: total(data), ...timeChange(total(data), base === null ? null : total(base), this.steps), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
-      {
+      ...(!this.tensorCores ? [] : [{
         label: 'On TensorCores', hint: 'Share of the kernel time of TensorCore-eligible operations that ran on TensorCores', ...of(tensor), value: eligible === 0 ? null : tensor(data),
         format: asPercent, note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
-      },
+      }]),
       { label: 'Launches', hint: 'How many kernels ran', ...of(launches), format: (value) => ({ value: count(value), unit: '' }), note: `of ${plural(groupKernels(data, 'kernel').length, 'kernel')}` },
       { label: 'Five largest kernels', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },
     ];
@@ -292,14 +301,15 @@ class KernelStatsPage implements Page {
     list.push(
       { id: 'occurrences', title: 'Count', kind: 'number', width: 78, value: (row) => row.occurrences, text: whole, hint: 'Launches' },
       time('total', 'Total (µs)', (row) => row.total, { narrow: true, hint: 'Time of all launches' }),
-      ...(this.base === null ? [] : compareColumns<Kernel>('Total time', (row) => row.difference, columnDecimals(rows.map((row) => row.total)))),
+      ...(this.base === null ? [] : compareColumns<Kernel>('Total time', (row) => row.difference, timeMeasure(rows.map((row) => row.total)))),
       time('avg', 'Avg (µs)', average, { narrow: this.base === null, width: 88 }),
       time('min', 'Min (µs)', (row) => row.min, { width: 86 }),
       time('max', 'Max (µs)', (row) => row.max, { width: 86 }),
     );
-    list.push(
+    if (this.tensorCores) list.push(
       { id: 'uses', title: 'TC used', kind: 'bool', width: 80, value: (row) => row.uses, hint: group === 'kernel_op' ? 'The kernel uses TensorCores' : 'At least one of its kernels uses TensorCores', node: (row) => yesNo(row.uses) },
-      { id: 'eligible', title: 'Eligible', kind: 'bool', width: 78, value: (row) => row.eligible, hint: 'The operation could use TensorCores', node: (row) => yesNo(row.eligible) },
+      { id: 'eligible', title: 'Eligible', kind: 'bool', width: 78, value: (row) => row.eligible, hint: 'The operation could use TensorCores', node: (row) => yesNo(row.eligible) });
+    list.push(
       { id: 'registers', title: 'Regs', kind: 'number', width: 66, value: (row) => row.registers, text: mixed, hint: 'Registers per thread', hidden: !hasKernel },
       { id: 'shared', title: 'Shared B', kind: 'number', width: 86, value: (row) => row.shared, text: (cell) => (cell === null ? mixed(cell) : whole(cell)), hint: 'Static and dynamic shared memory in bytes', hidden: !hasKernel },
       { id: 'block', title: 'Block', kind: 'text', quiet: true, width: 92, value: (row) => row.block, text: mixed, hint: 'Threads per block, x,y,z', hidden: !hasKernel },
@@ -324,7 +334,8 @@ class KernelStatsPage implements Page {
     const what = { kernel_op: 'kernels', kernel: 'kernels', op: 'operations', type: 'operation types' }[group];
     const all = this.rows().reduce((sum, row) => sum + row.total, 0);
     const sorted = [...rows].sort((a, b) => b.total - a.total);
-    const tokens = new Set(rows.map(colour));
+    const colour = (row: Kernel): string => (this.tensorCores ? tensorColour(row) : 'device-compute');
+    const tokens = new Set(this.tensorCores ? rows.map(colour) : []);
     const legend = [
       { label: 'Uses TensorCores', token: 'device-compute' }, { label: 'Eligible, but does not', token: 'host-compute' }, { label: 'Not eligible', token: 'all-others' },
     ].filter((entry) => tokens.has(entry.token));
@@ -391,7 +402,6 @@ class KernelStatsPage implements Page {
 
   private describe(row: Kernel): Detail {
     const group = this.group();
-    const decimals = columnDecimals([row.total]);
     const varies = (value: Cell): string => (value === null || value === '' ? 'varies' : typeof value === 'number' ? count(value) : String(value));
     const { name, full } = this.nameOf(row);
     const facts = [
@@ -401,12 +411,12 @@ class KernelStatsPage implements Page {
         { label: 'Block', text: varies(row.block) }, { label: 'Grid', text: varies(row.grid) },
         { label: 'Theoretical occupancy', text: row.occupancy === null ? 'varies' : `${row.occupancy.toFixed(1)} %` },
       ] : [{ label: 'Kernels and launch configurations', text: count(row.members.length) }]),
-      { label: 'Uses TensorCores', text: row.uses ? 'yes' : 'no' }, { label: 'Op is eligible', text: row.eligible ? 'yes' : 'no' },
+      ...(this.tensorCores ? [{ label: 'Uses TensorCores', text: row.uses ? 'yes' : 'no' }, { label: 'Op is eligible', text: row.eligible ? 'yes' : 'no' }] : []),
       { label: 'Launches', text: count(row.occurrences) },
       { label: 'Total', text: microseconds(row.total), exact: `${exact(row.total)} µs` },
       { label: 'Average', text: microseconds(average(row)), exact: `${exact(average(row))} µs` },
       { label: 'Minimum, maximum', text: `${microseconds(row.min)}, ${microseconds(row.max)}` },
-      ...differenceFacts(row.difference, decimals),
+      ...differenceFacts(row.difference),
     ];
     const query = this.view.query();
     const instances = { kernel_op: { ...query, kernel: row.kernel, name: row.op }, kernel: { ...query, kernel: row.kernel }, op: { ...query, name: row.op }, type: null }[group];

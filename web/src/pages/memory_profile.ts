@@ -471,7 +471,7 @@ class MemoryProfilePage implements Page {
     columns.push(
       amount('total', 'Total', (row) => row.total, { narrow: true, hint: 'Size of all of them together, as the allocator rounds it' }),
       { id: 'share', title: 'Share', kind: 'number', width: 82, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
-      ...(compare ? compareColumns<Row>('Total', (row) => row.difference, 0, { unit: '', time: false, show: size }) : []),
+      ...(compare ? compareColumns<Row>('Total', (row) => row.difference, { unit: '', time: false, show: size }) : []),
       { id: 'occurrences', title: 'Count', kind: 'number', width: 76, value: (row) => row.occurrences, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Equal allocations', narrow: !compare },
       ...(one ? [amount('each', 'Each', (row) => row.each, { hint: 'Size of one' })] : []),
       amount('requested', 'Requested', (row) => row.requested, { hint: 'What was asked for, all of them together' }),

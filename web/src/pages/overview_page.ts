@@ -10,7 +10,8 @@ import { nothingMatches } from '../components/states';
 import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { microseconds } from '../components/charts';
-import { advice, inputVerdict, pieces } from '../core/advice';
+import { advice, deviceVerdict, inputVerdict, pieces } from '../core/advice';
+import { hasTensorCores, tellsPrecision } from '../core/devices';
 import { fill, h, type Child } from '../core/dom';
 import { textFilter } from '../core/filter';
 import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core/format';
@@ -62,7 +63,7 @@ function read(tables: readonly (GvizTable | undefined)[]): Overview {
       rank: index + 1, self: amount(record, 'selftimepercent'), cumulative: amount(record, 'cumulativetimepercent'), type: text(record, 'category'), name: text(record, 'operation'),
       rate: number(record, 'floprate'), eligible: flag(record, 'tceligibility'), uses: flag(record, 'tcutilization'),
     })),
-    hasTensorCores: analysis?.cols.some((col) => col.id.toLowerCase() === 'tceligibility') ?? false,
+    hasTensorCores: (analysis?.cols.some((col) => col.id.toLowerCase() === 'tceligibility') ?? false) && hasTensorCores(properties(environment)['device_type'] ?? ''),
     steps: readSteps(steps), environment: properties(environment),
     jobs: rowsOf(environment).map((record) => ({ host: text(record, 'host_id'), command: text(record, 'command_line'), start: text(record, 'start_time') })),
     // The sentences the profilers compute and never show may come with either table.
@@ -94,6 +95,8 @@ class OverviewPage implements Page {
   private base: Overview | null = null;
   private info: RunInfo | null = null;
   private files: Diagnostics | null = null;
+  /** Whether it is known what is said of the files themselves, above. */
+  private filesKnown = false;
 
   constructor(private readonly context: PageContext) {
     this.chart = new StepChart(context.url);
@@ -113,7 +116,8 @@ class OverviewPage implements Page {
       facts: (info, files) => {
         this.info = info;
         this.files = files;
-        this.showEnvironment();
+        this.filesKnown = true;
+        this.refresh();
       },
     });
     this.element = this.view.element;
@@ -136,7 +140,9 @@ class OverviewPage implements Page {
     const none = data.steps.steps.length === 0;
     const choice = choiceOf(context.url, data.steps);
     const verdict = none ? null : inputVerdict(data.found['statement'] ?? data.steps.properties['input_conclusion'] ?? '', data.found['hosts_statement']);
-    fill(this.top, sourceNote(context, data.steps.properties), analysisMessages(data.diagnostics, none),
+    const device = none ? deviceVerdict(data.found) : null;
+    fill(this.top, sourceNote(context, data.steps.properties), this.filesKnown && analysisMessages(data.diagnostics, none, this.files?.entries.map((entry) => entry.message) ?? []),
+      device !== null && finding(device, context.has('trace_viewer') && h('a', { class: 'finding-link', href: context.link('trace_viewer') }, 'Show the trace')),
       verdict !== null && finding(verdict, context.has('input_pipeline_analyzer') && h('a', { class: 'finding-link', href: context.link('input_pipeline_analyzer') }, 'Show where')));
     fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.steps.properties['module_steps'] ?? null,
       () => context.url.set({ step_source: 'module' })));
@@ -160,7 +166,9 @@ class OverviewPage implements Page {
     const mean = slowestOfEach(data.steps);
     const whose = stepsOf(data.steps.properties) || (data.steps.tpu && mean !== null ? 'the fastest core' : '');
     const other = data.steps.tpu ? 'core' : 'host';
-    return [whose === '' ? '' : `of ${whose}`, mean === null ? '' : `the slowest ${other} of each step takes ${microseconds(mean)} on average`].filter((part) => part !== '').join('; ');
+    const waits = fraction(data.found['device_wait_percent']) ?? 0;
+    return [whose === '' ? '' : `of ${whose}`, mean === null ? '' : `the slowest ${other} of each step takes ${microseconds(mean)} on average`,
+      data.steps.tpu && waits >= 0.05 ? `compute includes waiting for copies, ${percent(waits)} of the time of operations` : ''].filter((part) => part !== '').join('; ');
   }
 
   private tiles(range: Range | null): Tile[] {
@@ -188,20 +196,26 @@ class OverviewPage implements Page {
       share('Device idle', 'Share of step time in which the TensorCore has nothing to do', ['tc_idle']);
     }
     const own = (label: string, hint: string, key: string, always: boolean): void => {
-      const value = fraction(data.analysis[key]);
-      const other = base === null ? null : fraction(base.analysis[key]);
+      const value = fraction(data.found[key]);
+      const other = base === null ? null : fraction(base.found[key]);
       if (value !== null && (always || value > 0)) list.push({ label, hint, value, format: asPercent, base: other });
     };
     const device = data.ops.length > 0;
-    own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
-    own('Device duty cycle', 'Share of the time in which the device was busy', 'device_duty_cycle_percent', false);
+    const tpu = /TPU/.test(data.environment['device_type'] ?? '');
+    if (shown.length === 0) own('Device idle', tpu ? 'Share of the time from the first operation to the last in which the device had nothing to do' : 'Share of the captured time in which neither a kernel nor a copy ran', 'device_idle_percent', true);
+    own('Waiting for copies', 'Share of the time of the device’s operations that only wait for a copy, a transfer or a collective to end', 'device_wait_percent', false);
+    if (this.tellsPrecision()) own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
+    own('Device duty cycle', 'Share of the time in which the device was busy, waiting for copies included', 'device_duty_cycle_percent', false);
     if (shown.length === 0) {
-      own('Device idle', 'Share of the time in which the device had nothing to do', 'device_idle_time_percent', false);
       own('Ops on the device', 'Share of executed operations that ran on the device', 'device_tf_op_percent', device);
       own('Ops on the host', 'Share of executed operations that ran on the host', 'host_tf_op_percent', true);
       own('Eager, host', 'Share of host operation time outside of any tf.function', 'host_op_time_eager_percent', true);
     }
     return list.slice(0, 8);
+  }
+
+  private tellsPrecision(): boolean {
+    return tellsPrecision(this.data?.environment['device_type'] ?? '');
   }
 
   private topTable(rows: readonly TopOp[]): PlainTableOptions<TopOp> {
@@ -345,7 +359,7 @@ class OverviewPage implements Page {
     fact('Ops on the host', 'host_tf_op_percent');
     fact('Eager, host', 'host_op_time_eager_percent');
     fact('Eager, device', 'device_op_time_eager_percent');
-    const precise = (fraction(data.analysis['device_compute_16bit_percent']) ?? 0) + (fraction(data.analysis['device_compute_32bit_percent']) ?? 0) > 0;
+    const precise = this.tellsPrecision() && (fraction(data.analysis['device_compute_16bit_percent']) ?? 0) + (fraction(data.analysis['device_compute_32bit_percent']) ?? 0) > 0;
     if (precise) {
       fact('16-bit compute', 'device_compute_16bit_percent');
       fact('32-bit compute', 'device_compute_32bit_percent');

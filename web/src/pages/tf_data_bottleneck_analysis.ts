@@ -5,7 +5,7 @@ import { ChartCard } from '../components/chart_card';
 import { axisTime, microseconds } from '../components/charts';
 import { latencyConfig } from '../components/latency_chart';
 import { timeColumn } from '../components/columns';
-import { compareColumns } from '../components/compare_columns';
+import { compareColumns, timeMeasure } from '../components/compare_columns';
 import { DataTable } from '../components/data_table';
 import { finding } from '../components/finding';
 import { IteratorGraph, ROLE_WORDS } from '../components/iterator_graph';
@@ -16,7 +16,7 @@ import { tiles, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { exactPlace, joinBase } from '../core/compare';
 import { fill, h, type Child } from '../core/dom';
-import { columnDecimals, count, duration, plural } from '../core/format';
+import { count, duration, plural } from '../core/format';
 import type { GvizTable } from '../core/gviz';
 import type { Page, PageContext } from '../core/page';
 import type { Column } from '../core/table_view';
@@ -273,7 +273,7 @@ class TfDataPage implements Page {
       { id: 'calls', title: 'Calls', kind: 'number', width: 84, value: (row) => row.calls, text: (cell) => count(Number(cell)), hint: 'How often it was called' },
       { id: 'slow', title: 'Slow calls', kind: 'number', width: 96, value: (row) => row.slow, text: (cell) => count(Number(cell)), hint: `Calls of more than ${SLOW_US} µs` },
       { id: 'bottleneck', title: 'Bottleneck', kind: 'text', width: 150, value: (row) => row.bottleneck?.iterator ?? '', text: (cell) => (cell === '' ? '–' : String(cell)), hint: 'Of its slowest call' },
-      ...(base === null ? [] : compareColumns<Pipeline>('Mean time', (row) => row.difference, columnDecimals(rows.flatMap((row) => [row.mean, row.difference?.base ?? null])))),
+      ...(base === null ? [] : compareColumns<Pipeline>('Mean time', (row) => row.difference, timeMeasure(rows.flatMap((row) => [row.mean, row.difference?.base ?? null])))),
     ];
     this.table.set({ rows, columns, noun: rows.length === 1 ? 'pipeline' : 'pipelines' });
   }
