@@ -95,6 +95,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 	if (steps) {
 		tfp_report_average_step(r, &t[STEPS]);
 	} else {
+		tfp_report_say(r, "%s", tfp_table_property(&t[ADVICE], "device_statement"));
 		tfp_report_no_steps(r, &t[STEPS], "Everything that needs no steps is below.");
 	}
 	for (size_t i = steps ? 0 : 1; i < COUNT(statements); i++)
@@ -102,7 +103,8 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 	if (steps)
 		tfp_report_step_parts(source, r, &t[STEPS]);
 	else
-		say_share(r, &t[OPS], "device_idle_time_percent", "Device idle");
+		say_share(r, &t[ADVICE], "device_idle_percent", "Device idle");
+	say_share(r, &t[ADVICE], "device_wait_percent", "Waiting for copies");
 	say_share(r, &t[OPS], "device_duty_cycle_percent", "Device duty cycle");
 	if (tfp_table_row_count(&t[OPS]))
 		say_share(r, &t[OPS], "device_compute_16bit_percent", "16-bit compute");

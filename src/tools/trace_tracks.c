@@ -261,6 +261,28 @@ static void put_categories(struct tfp_buf *out)
 	tfp_buf_putc(out, ']');
 }
 
+/* How the events shown come about: those in the files, less those that are not shown, and
+ * those that follow from them. */
+static void put_event_counts(const struct tfp_trace *trace, struct tfp_buf *out)
+{
+	uint64_t recorded = 0, derived = 0;
+	for (uint32_t h = 0; h < trace->host_count; h++) {
+		const struct tfp_trace_host *host = &trace->hosts[h];
+		if (!host->capture)
+			continue;
+		recorded += host->capture->event_count;
+		for (uint32_t t = host->tracks->file_track_count; t < host->tracks->track_count;
+		     t++)
+			derived += host->tracks->tracks[t].event_count;
+	}
+	uint64_t of_files = trace->event_count - derived;
+	tfp_buf_printf(out,
+		       ",\"events\":%" PRIu64 ",\"recorded\":%" PRIu64 ",\"hidden\":%" PRIu64
+		       ",\"derived\":%" PRIu64,
+		       trace->event_count, recorded, recorded > of_files ? recorded - of_files : 0,
+		       derived);
+}
+
 static enum tfp_status put_all(const struct tfp_trace *trace, struct tfp_buf *out,
 			       struct tfp_error *err)
 {
@@ -276,7 +298,8 @@ static enum tfp_status put_all(const struct tfp_trace *trace, struct tfp_buf *ou
 		tfp_json_text(out, trace->alignment, strlen(trace->alignment));
 	else
 		tfp_buf_puts(out, "null");
-	tfp_buf_printf(out, ",\"events\":%" PRIu64 ",\"processes\":[", trace->event_count);
+	put_event_counts(trace, out);
+	tfp_buf_puts(out, ",\"processes\":[");
 	for (uint32_t h = 0; h < trace->host_count; h++) {
 		if (trace->hosts[h].capture)
 			put_processes(&trace->hosts[h], &first, out);

@@ -34,6 +34,20 @@ class Trace(SharedServerCase):
                     self.assertEqual(counted, answer["events"])
                 self.assertEqual(events, whole["events"], (run, level))
 
+    def test_events_are_accounted_for(self):
+        for run in ("one", "train/many"):
+            with self.subTest(run=run):
+                whole = self.trace("tracks", run=run)
+                early = self.trace("tracks", run=run, derived=0)
+                captures = self.json("/diagnostics?run=%s" % run)["captures"]
+                for answer in (whole, early):
+                    self.assertEqual(answer["recorded"], sum(c["events"] for c in captures))
+                    self.assertEqual(answer["events"], answer["recorded"] - answer["hidden"]
+                                     + answer["derived"])
+                self.assertEqual(early["derived"], 0)
+                self.assertGreater(whole["derived"], 0)
+                self.assertGreater(whole["hidden"], 0)
+
     def test_a_tile_leads_to_its_events(self):
         answer = self.trace("tiles", run="one", level=24, tile=2)
         seen = 0

@@ -19,8 +19,17 @@ const colours = await load('core/colours');
 const link = await load('core/trace_link');
 const names = await load('core/names');
 const places = await load('core/url_state');
+const words = await load('core/words');
 
 const close = (a, b, limit = 1e-6) => assert.ok(Math.abs(a - b) <= limit, `${a} is not ${b}`);
+
+test('what the timeline counts is said where it is not what was recorded', () => {
+  const text = (counts) => words.countsText(counts, String);
+  assert.equal(text({ events: 680, recorded: 880, hidden: 200, derived: 0 }), '880 recorded, 200 of them not shown');
+  assert.equal(text({ events: 2175, recorded: 1992, hidden: 59, derived: 242 }), '1992 recorded, 59 of them not shown, 242 derived');
+  assert.equal(text({ events: 5, recorded: 5, hidden: 0, derived: 0 }), '');
+  assert.equal(text({ events: 5 }), '', 'servers before');
+});
 
 test('a slow event leads to itself, with room around it, on its own host', () => {
   const context = (hosts, has = true) => ({ tool: { hosts }, has: () => has, link: (tool, params) => [tool, params] });

@@ -5,6 +5,7 @@ import type { StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
 import { bytes, duration, joined, plural } from '../core/format';
 import type { PageContext } from '../core/page';
+import { WORDS } from '../core/words';
 import { copyButton, Loader, skeleton } from './states';
 import { getLoose } from './step_page';
 import { verdictBar } from './verdict';
@@ -142,6 +143,7 @@ export class ToolView<D> {
           joined(bytes(captures.reduce((sum, capture) => sum + capture.bytes, 0))));
       }
       this.facts.textContent = parts.join(' · ');
+      if (captures.length > 0) this.facts.title = `${WORDS.recorded} ${WORDS.captured}`;
       fill(this.verdicts, verdictBar(found?.entries ?? []));
       this.spec.facts?.(runInfo, found);
     });

@@ -18,6 +18,7 @@ import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
 import { fraction, meanOf, properties, readSteps, shareOf, slowestOfEach, sourceText, stepsOf, within, type Range, type Steps } from '../core/steps';
+import { WORDS } from '../core/words';
 
 interface TopOp {
   rank: number;
@@ -314,8 +315,8 @@ class OverviewPage implements Page {
     if (data === null) return;
     const { environment, analysis } = data;
     const facts = h('dl', { class: 'facts' });
-    const fact = (name: string, value: string | null | undefined): void => {
-      if (value !== null && value !== undefined && value !== '') facts.append(h('dt', {}, name), h('dd', {}, value));
+    const fact = (name: string, value: string | null | undefined, what?: string): void => {
+      if (value !== null && value !== undefined && value !== '') facts.append(h('dt', what === undefined ? {} : { title: what }, name), h('dd', {}, value));
     };
     const captures = this.files?.captures ?? [];
     const names = captures.map((capture) => capture.host);
@@ -329,8 +330,8 @@ class OverviewPage implements Page {
     const training = environment['is_training'];
     fact('Kind', training === 'true' ? 'training' : null);
     if (captures.length > 0) {
-      fact('Captured', microseconds(Math.max(...captures.map((capture) => capture.duration_ms)) * 1000));
-      fact('Events', count(captures.reduce((sum, capture) => sum + capture.events, 0)));
+      fact('Captured', microseconds(Math.max(...captures.map((capture) => capture.duration_ms)) * 1000), WORDS.captured);
+      fact('Events', `${count(captures.reduce((sum, capture) => sum + capture.events, 0))} recorded`, WORDS.recorded);
       const size = captures.reduce((sum, capture) => sum + capture.bytes, 0);
       fact('Size', captures.length === 1 ? joined(bytes(size)) : `${joined(bytes(size))} in ${plural(captures.length, 'file')}`);
     }

@@ -7,6 +7,7 @@ import type { Page, PageContext } from '../core/page';
 import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
 import { formatPlace, prefixed, type Patch } from '../core/url_state';
+import { countsText, WORDS } from '../core/words';
 import { DetailPanel } from '../components/detail_panel';
 import { Menu } from '../components/menu';
 import { Segmented, Toggle } from '../components/segmented';
@@ -64,6 +65,8 @@ class TraceViewerPage implements Page {
   private readonly listButton: HTMLButtonElement;
   private readonly detail: DetailPanel;
   private trace: TraceInfo | null = null;
+  /** The longest of the captures, as every page's head says it. */
+  private capturedMs = 0;
   private server: TraceServer | null = null;
   private timeline: Timeline | null = null;
   private search: SearchBar | null = null;
@@ -108,6 +111,10 @@ class TraceViewerPage implements Page {
       fetch: (query, signal) => (query['run'] === this.url.get('run') ? this.serverFor(query['host']).earlyTracks(signal) : Promise.resolve(this.trace as TraceInfo)),
       ready: (trace) => this.ready(trace),
       changed: () => this.refresh(),
+      facts: (_info, files) => {
+        this.capturedMs = Math.max(0, ...(files?.captures ?? []).map((capture) => capture.duration_ms));
+        if (this.trace !== null) this.showFacts(this.trace);
+      },
     });
     this.element = this.view.element;
     this.element.classList.add('page-trace');
@@ -229,7 +236,10 @@ class TraceViewerPage implements Page {
   }
 
   private showFacts(trace: TraceInfo): void {
-    if (this.timeline !== null) fill(this.timeline.facts, h('b', {}, timeText(trace.duration_ps)), h('small', { title: 'Of all tracks, with steps and lines that follow from what was recorded; how many are in sight stands below' }, `${plural(trace.events, 'event')} in all`));
+    if (this.timeline === null) return;
+    const shorter = this.capturedMs * 1e9 > trace.duration_ps * 1.01;
+    fill(this.timeline.facts, h('b', { title: `${WORDS.timeline} ${WORDS.captured}` }, timeText(trace.duration_ps)),
+      h('small', { title: [WORDS.recorded, WORDS.hidden, WORDS.derived].join(' ') }, shorter ? `of ${joined(duration(this.capturedMs * 1000))} captured` : plural(trace.events, 'event')));
   }
 
   /** Steps and derived lines of a capture that holds neither take the server much longer than its events. */
@@ -329,8 +339,10 @@ class TraceViewerPage implements Page {
   private showCounts(counts: Counts): void {
     const { trace, timeline } = this;
     if (trace === null || timeline === null) return;
+    const made = countsText(trace, count);
+    this.tally.title = Object.values(WORDS).join('\n');
     // The list counts for itself.
-    this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
+    this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')}${made === '' ? '' : ` (${made})`} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
       + `${counts.events > counts.boxes ? ' · hatched where several share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
     timeline.element.classList.toggle('waiting', counts.waiting && counts.error === null);
     timeline.element.setAttribute('aria-busy', String(counts.waiting && counts.error === null));

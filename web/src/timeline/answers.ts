@@ -51,6 +51,10 @@ export interface TraceInfo {
   hosts: HostInfo[];
   alignment: string | null;
   events: number;
+  /** In the files; of these not shown; beside these, what follows from them. */
+  recorded?: number;
+  hidden?: number;
+  derived?: number;
   processes: ProcessInfo[];
   steps: StepInfo[];
   categories: string[];

@@ -1,0 +1,25 @@
+// What the counts and times of a capture are called, and what they are: the same words on every page.
+
+export const WORDS = {
+  recorded: 'Recorded: the events in the files.',
+  hidden: 'Not shown on the timeline: events by which allocators and tf.data keep their books (MemoryAllocation, PrefetchProduce and the like), and sums without a time.',
+  derived: 'Derived: events that nobody recorded, and that follow from those that were, such as steps and operations on a device.',
+  drawn: 'Drawn: the boxes in sight, of which one can stand for several events.',
+  captured: 'Captured: from the first recorded event to the last, of the plane that lasts longest.',
+  timeline: 'Timeline: from the first event that is shown to the last.',
+} as const;
+
+export interface EventCounts {
+  /** On the timeline: recorded, without the hidden, with the derived. */
+  events: number;
+  /** Absent from servers that do not count them. */
+  recorded?: number;
+  hidden?: number;
+  derived?: number;
+}
+
+/** `880 recorded, 200 of them not shown, 12 derived`; '' where the number on the timeline needs no word. */
+export function countsText({ events, recorded, hidden = 0, derived = 0 }: EventCounts, count: (value: number) => string): string {
+  if (recorded === undefined || (recorded === events && hidden === 0 && derived === 0)) return '';
+  return [`${count(recorded)} recorded`, ...(hidden > 0 ? [`${count(hidden)} of them not shown`] : []), ...(derived > 0 ? [`${count(derived)} derived`] : [])].join(', ');
+}
