@@ -90,7 +90,7 @@ static void say_operations(struct tfp_report *r, const struct tfp_table *t)
 
 /* The core that waited longest, of TPUs; the steps are columns. */
 static void say_cores(const struct tfp_report_source *source, struct tfp_report *r,
-		      const struct tfp_table *t)
+		      const struct tfp_table *t, const struct tfp_table *steps)
 {
 	static const struct tfp_column columns[] = {
 		{"step", "Step", TFP_CELL_TEXT},
@@ -100,7 +100,8 @@ static void say_cores(const struct tfp_report_source *source, struct tfp_report 
 		{"step", "step", TFP_Q_TEXT, 2, false, false},
 		{"core", "core", TFP_Q_NAME, 2, false, false},
 	};
-	if (t->column_count < 2)
+	/* Where nobody waited nobody waited longest. */
+	if (t->column_count < 2 || atof(tfp_table_property(steps, "infeed_percent_maximum")) <= 0)
 		return;
 	struct tfp_table *turned = &source->more->tables[source->more->table_count++];
 	tfp_table_init(turned, columns, COUNT(columns));
@@ -131,7 +132,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 		tfp_report_say(r, "%s", tfp_table_property(&t[STEPS], "output_conclusion"));
 		tfp_report_step_parts(source, r, &t[STEPS]);
 	}
-	say_cores(source, r, &t[CORES]);
+	say_cores(source, r, &t[CORES], &t[STEPS]);
 	say_host(source, r, &t[OPS]);
 	say_operations(r, &t[OPS]);
 	return TFP_OK;

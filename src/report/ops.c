@@ -32,7 +32,7 @@ static enum tfp_status write_ops(const struct tfp_report_source *source, struct 
 {
 	static const struct tfp_report_column columns[] = {
 		{"rank", "rank", TFP_Q_COUNT, 5, false, false},
-		{"host_or_device", "on", TFP_Q_TEXT, 14, false, false},
+		{"host_or_device", "on", TFP_Q_LABEL, 14, false, false},
 		{"type", "type", TFP_Q_NAME, 12, false, false},
 		{"operation", "operation", TFP_Q_NAME, 20, false, false},
 		{"occurrences", "count", TFP_Q_COUNT, 15, false, false},

@@ -21,12 +21,13 @@ static void say_share(struct tfp_report *r, const struct tfp_table *t, const cha
 			tfp_report_quantity(TFP_Q_PERCENT, atof(text), shown, sizeof(shown)));
 }
 
-static void say_environment(struct tfp_report *r, const struct tfp_table *t, size_t steps)
+static void say_environment(struct tfp_report *r, const struct tfp_table *t, size_t hosts,
+			    size_t steps)
 {
 	const char *devices = tfp_table_property(t, "device_core_count");
 	const char *type = tfp_table_property(t, "device_type");
 	tfp_report_heading(r, "Run environment");
-	tfp_report_fact(r, "Hosts", "%s", tfp_table_property(t, "host_count"));
+	tfp_report_fact(r, "Hosts", "%zu", hosts);
 	if (atof(devices) > 0)
 		tfp_report_fact(r, "Devices", "%s \xc3\x97 %s", devices, type);
 	else if (type[0])
@@ -112,7 +113,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 	say_share(r, &t[OPS], "device_op_time_eager_percent", "Eager, device");
 	say_operations(r, &t[OPS]);
 	say_latency(r, &t[LATENCY]);
-	say_environment(r, &t[ENVIRONMENT], steps);
+	say_environment(r, &t[ENVIRONMENT], source->session->host_count, steps);
 	return TFP_OK;
 }
 

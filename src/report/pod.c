@@ -40,12 +40,28 @@ static const struct tfp_column cell_columns[] = {
 _Static_assert(COUNT(cell_columns) == FIRST_CATEGORY + TFP_STEP_CATEGORY_COUNT,
 	       "a column for each category");
 
+/* What a core's time goes to. The document has no parts of TPUs' steps, as XProf's has none;
+ * they are known, and fit into the same categories. */
+static void categories_of(const struct tfp_core_step *core,
+			  uint64_t category_ps[TFP_STEP_CATEGORY_COUNT])
+{
+	tfp_step_categories(core, category_ps);
+	if (!core->is_tpu)
+		return;
+	category_ps[TFP_STEP_DEVICE_COMPUTE] = core->tpu_ps[TFP_TPU_COMPUTE];
+	category_ps[TFP_STEP_COLLECTIVES] = core->tpu_ps[TFP_TPU_ALL_REDUCE];
+	category_ps[TFP_STEP_INPUT] = core->tpu_ps[TFP_TPU_INFEED];
+	category_ps[TFP_STEP_OUTPUT] = core->tpu_ps[TFP_TPU_OUTFEED];
+	category_ps[TFP_STEP_ALL_OTHERS] =
+		core->tpu_ps[TFP_TPU_IDLE] + core->tpu_ps[TFP_TPU_HOST_TRANSFER];
+}
+
 static void add_core(struct tfp_table *t, const struct tfp_run_summary *run,
 		     const struct tfp_step *step, const struct tfp_core_step *core)
 {
 	uint64_t category_ps[TFP_STEP_CATEGORY_COUNT];
 	unsigned most = 0;
-	tfp_step_categories(core, category_ps);
+	categories_of(core, category_ps);
 	for (unsigned c = 1; c < TFP_STEP_CATEGORY_COUNT; c++)
 		most = category_ps[c] > category_ps[most] ? c : most;
 	const char *host = tfp_step_host_name(&run->step_hosts, core->host);

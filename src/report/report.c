@@ -314,8 +314,10 @@ static void measure(struct layout *l, size_t width)
 				c->natural = cell_width(l);
 		}
 		c->floor = c->natural;
-		if (!c->numeric) {
-			size_t least = c->column->quantity == TFP_Q_NAME ? names : TEXT_MIN;
+		if (!c->numeric && c->column->quantity != TFP_Q_LABEL) {
+			size_t least = c->column->quantity == TFP_Q_NAME  ? names
+				       : c->column->quantity == TFP_Q_KEY ? 2 * width / 3
+									  : TEXT_MIN;
 			if (least < title)
 				least = title;
 			c->floor = least < c->natural ? least : c->natural;
@@ -391,7 +393,7 @@ static void fit(struct layout *l, size_t width)
 	if (total(l, true) > width) {
 		for (size_t i = 0; i < l->count; i++) {
 			struct layout_column *c = &l->columns[i];
-			if (!c->numeric && c->floor > TINY)
+			if (!c->numeric && c->column->quantity != TFP_Q_LABEL && c->floor > TINY)
 				c->floor = TINY;
 		}
 	}
@@ -478,7 +480,9 @@ static void write_table(const struct tfp_report_item *item, size_t width, size_t
 			(struct layout_column){.column = column,
 					       .index = index,
 					       .numeric = column->quantity != TFP_Q_TEXT &&
+							  column->quantity != TFP_Q_LABEL &&
 							  column->quantity != TFP_Q_NAME &&
+							  column->quantity != TFP_Q_KEY &&
 							  column->quantity != TFP_Q_BOOLEAN};
 	}
 	measure(&l, width);

@@ -23,8 +23,10 @@
 
 /* What a column holds, and so how it is shown. */
 enum tfp_quantity {
-	TFP_Q_TEXT,    /* words */
+	TFP_Q_TEXT,    /* words, shortened as names but later */
+	TFP_Q_LABEL,   /* few letters, never shortened: a time of day, a word */
 	TFP_Q_NAME,    /* a name or path: long ones lose their middle */
+	TFP_Q_KEY,     /* a name that is typed elsewhere: shortened only where nothing else helps */
 	TFP_Q_COUNT,   /* whole numbers */
 	TFP_Q_NUMBER,  /* any number */
 	TFP_Q_PERCENT, /* the number is in percent */

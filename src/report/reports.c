@@ -48,11 +48,11 @@ const struct tfp_table *tfp_report_csv_table(const struct tfp_answer *answer)
 void tfp_report_runs(const struct tfp_answer *answer, struct tfp_report *r)
 {
 	static const struct tfp_report_column columns[] = {
-		{"run", "run", TFP_Q_NAME, 9, false, false},
+		{"run", "run", TFP_Q_KEY, 9, false, false},
 		{"hosts", "hosts", TFP_Q_COUNT, 5, false, false},
 		{"bytes", "size", TFP_Q_BYTES, 6, false, false},
-		{"time", "time", TFP_Q_TEXT, 8, false, false},
-		{"time_from", "from", TFP_Q_TEXT, 1, false, false},
+		{"time", "time", TFP_Q_LABEL, 8, false, false},
+		{"time_from", "from", TFP_Q_LABEL, 1, false, false},
 		{"names", "names", TFP_Q_NAME, 4, false, false},
 	};
 	tfp_report_table(r, &answer->tables[0], columns, sizeof(columns) / sizeof(columns[0]),
