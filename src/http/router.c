@@ -159,7 +159,8 @@ static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
 				    struct tfp_session *session, struct tfp_error *err)
 {
 	const char *host = parameter(x, "host"), *hosts = parameter(x, "hosts");
-	if (!host && hosts && takes_hosts) {
+	/* XProf's page sends both; what it means are hosts. */
+	if (hosts && *hosts && takes_hosts) {
 		enum tfp_status status = tfp_session_init(session, x->app->cache, x->app->results,
 							  x->app->pool, x->run, NULL, err);
 		x->chosen = tfp_calloc(x->run->host_count, sizeof(*x->chosen));

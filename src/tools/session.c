@@ -45,6 +45,8 @@ enum tfp_status tfp_session_choose(struct tfp_session *session, const char *name
 {
 	const struct tfp_run *run = session->run;
 	size_t count = 0;
+	if (strcmp(names, TFP_ALL_HOSTS) == 0)
+		return TFP_OK;
 	for (const char *name = names;; name++) {
 		size_t size = strcspn(name, ",");
 		const struct tfp_capture_file *found = find_host(run, name, size, err);

@@ -29,7 +29,7 @@ enum tfp_status tfp_session_init(struct tfp_session *session, struct tfp_capture
 				 const struct tfp_run *run, const char *host,
 				 struct tfp_error *err) TFP_CHECK;
 
-/* Narrows a session of all hosts to those named in a list with commas. chosen has
+/* Narrows a session of all hosts to those named in a list with commas, or ALL_HOSTS. chosen has
  * room for all hosts of the run and must outlive the session. TFP_NOT_FOUND for a name
  * that is no host's. */
 enum tfp_status tfp_session_choose(struct tfp_session *session, const char *names,

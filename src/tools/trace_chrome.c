@@ -53,6 +53,7 @@ struct writer {
 	struct tfp_trace_range *ranges; /* by track: what is in the window, and a little more */
 	uint64_t slot_ps;               /* events closer than that are left out; 0: none */
 	uint32_t **frame_of[2]; /* [derived][plane][event metadata]: number of a frame, or 0 */
+	bool *taken;            /* by track: whether the filter takes its row */
 };
 
 /* ---- pieces ---- */
@@ -128,20 +129,26 @@ static uint32_t pid_of(const struct writer *w, const struct tfp_track *track)
 	return w->first_pid + w->host.tracks->processes[track->process].pid;
 }
 
+/* As it is shown: with the host in front, where there can be several. */
+static void process_name(const struct writer *w, struct tfp_str name, struct tfp_buf *out)
+{
+	tfp_buf_init(out, PIECE_MAX);
+	if (w->options->dialect != TFP_CHROME_PLAIN)
+		tfp_buf_printf(out, "%s ", w->host.name);
+	tfp_buf_add(out, name.data, name.size);
+}
+
+static struct tfp_str row_name(const struct tfp_track *track)
+{
+	return track->kind == TFP_TRACK_COUNTER ? track->line->name : track->name;
+}
+
 static void put_meta_name(struct writer *w, const char *kind, uint32_t pid, const uint32_t *tid,
 			  struct tfp_str name, const uint32_t *threads)
 {
-	bool is_process = tid == NULL;
-	struct tfp_buf full;
 	begin_element(w);
 	put(w, "{\"args\":{\"name\":");
-	tfp_buf_init(&full, PIECE_MAX);
-	if (is_process && w->options->dialect != TFP_CHROME_PLAIN)
-		tfp_buf_printf(&full, "%s ", w->host.name);
-	tfp_buf_add(&full, name.data, name.size);
-	put_string(&w->piece, (struct tfp_str){tfp_buf_text(&full), full.size});
-	w->args.failed |= tfp_buf_failed(&full);
-	tfp_buf_release(&full);
+	put_string(&w->piece, name);
 	tfp_buf_printf(&w->piece, "},\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRIu32, kind, pid);
 	if (tid)
 		tfp_buf_printf(&w->piece, ",\"tid\":%" PRIu32, *tid);
@@ -179,8 +186,13 @@ static void put_process(struct writer *w, const struct tfp_process *process)
 	uint32_t pid = w->first_pid + process->pid, rows = 0;
 	for (uint32_t t = 0; t < process->track_count; t++)
 		rows += is_row(w, process->tracks[t]);
-	put_meta_name(w, "process_name", pid, NULL, process->name,
+	struct tfp_buf name;
+	process_name(w, process->name, &name);
+	put_meta_name(w, "process_name", pid, NULL,
+		      (struct tfp_str){tfp_buf_text(&name), name.size},
 		      w->options->dialect == TFP_CHROME_STREAMING ? &rows : NULL);
+	w->args.failed |= tfp_buf_failed(&name);
+	tfp_buf_release(&name);
 	put_meta_index(w, "process_sort_index", pid, NULL, pid);
 	for (uint32_t t = 0; t < process->track_count; t++) {
 		uint32_t at = process->tracks[t];
@@ -188,9 +200,7 @@ static void put_process(struct writer *w, const struct tfp_process *process)
 		if (!is_row(w, at) || !tfp_trace_selects_track(w->selection, w->host.index, at))
 			continue;
 		uint32_t row = tfp_trace_row(&w->host, track);
-		put_meta_name(w, "thread_name", pid, &row,
-			      track->kind == TFP_TRACK_COUNTER ? track->line->name : track->name,
-			      NULL);
+		put_meta_name(w, "thread_name", pid, &row, row_name(track), NULL);
 		/* Ours in the order in which tracks are shown; theirs by number. */
 		put_meta_index(w, "thread_sort_index", pid, &row,
 			       w->options->dialect == TFP_CHROME_EXPORT ? t : row);
@@ -313,11 +323,32 @@ static uint32_t frame_of(struct writer *w, const struct tfp_track *track, size_t
 	return *frame;
 }
 
+static uint64_t serial_of(uint32_t track, size_t event)
+{
+	return (uint64_t)track << 32 | event;
+}
+
+/* What is needed to ask for the arguments. */
+static void put_uid(struct writer *w, const struct tfp_track *track, size_t i,
+		    const struct tfp_trace_event *event)
+{
+	uint32_t t = (uint32_t)(track - w->host.tracks->tracks);
+	put(w, ",\"args\":{");
+	if (event->group != TFP_NO_GROUP)
+		tfp_buf_printf(&w->piece, "\"group_id\":%" PRId32 ",", event->group);
+	tfp_buf_printf(&w->piece, "\"uid\":%" PRIu64 "}", serial_of(t, i));
+}
+
 static void put_args(struct writer *w, const struct tfp_track *track, size_t i,
 		     const struct tfp_trace_event *event)
 {
 	char cut[LONG_NAME_MAX + 14];
 	uint32_t frame = 0;
+	if (w->options->dialect == TFP_CHROME_STREAMING && !w->options->all_args &&
+	    !w->options->only) {
+		put_uid(w, track, i, event);
+		return;
+	}
 	w->args.count = 0;
 	if (event->long_name.size > SHORT_NAME_MAX && w->options->dialect == TFP_CHROME_STREAMING)
 		frame = frame_of(w, track, i, event->long_name);
@@ -340,11 +371,6 @@ static void put_args(struct writer *w, const struct tfp_track *track, size_t i,
 }
 
 /* ---- events ---- */
-
-static uint64_t serial_of(uint32_t track, size_t event)
-{
-	return (uint64_t)track << 32 | event;
-}
 
 static void put_head(struct writer *w, const struct tfp_track *track,
 		     const struct tfp_trace_event *event, bool with_row)
@@ -468,6 +494,12 @@ static bool has_prefix(const struct writer *w, struct tfp_str name)
 	return !w->options->prefix || tfp_str_starts(name, w->options->prefix);
 }
 
+static bool is_taken(const struct writer *w, const struct tfp_trace_event *event)
+{
+	return tfp_trace_filter_takes(w->options->filter, event->group, event->name,
+				      event->duration_ps);
+}
+
 static void put_track(struct writer *w, uint32_t t)
 {
 	const struct tfp_track *track = &w->host.tracks->tracks[t];
@@ -479,7 +511,8 @@ static void put_track(struct writer *w, uint32_t t)
 	for (size_t i = w->ranges[t].from; i < w->ranges[t].to && w->status == TFP_OK; i++) {
 		struct tfp_trace_event event;
 		if (in_window(w, line, i) && tfp_trace_event_read(&w->host, track, i, &event) &&
-		    has_prefix(w, event.name) && !is_hidden_step(w, track, &event))
+		    has_prefix(w, event.name) && is_taken(w, &event) &&
+		    !is_hidden_step(w, track, &event))
 			put_event(w, t, i, &event);
 	}
 }
@@ -562,7 +595,8 @@ static void put_counter(struct writer *w, uint32_t t, const uint32_t *events, si
 		struct tfp_trace_event event;
 		size_t i = events[k];
 		if (!in_window(w, track->line, i) ||
-		    !tfp_trace_event_read(&w->host, track, i, &event) || !has_prefix(w, event.name))
+		    !tfp_trace_event_read(&w->host, track, i, &event) ||
+		    !has_prefix(w, event.name) || !is_taken(w, &event))
 			continue;
 		if (shown && (uint64_t)event.start_ps - (uint64_t)last_ps < slot_ps)
 			continue;
@@ -585,10 +619,15 @@ static void put_counter(struct writer *w, uint32_t t, const uint32_t *events, si
 	}
 }
 
+static bool is_wanted(const struct writer *w, uint32_t track)
+{
+	return w->taken[track] && tfp_trace_selects_track(w->selection, w->host.index, track);
+}
+
 static void see_counter(void *context, uint32_t track, const uint32_t *events, size_t count)
 {
 	struct writer *w = context;
-	if (tfp_trace_selects_track(w->selection, w->host.index, track))
+	if (is_wanted(w, track))
 		put_counter(w, track, events, count);
 }
 
@@ -606,8 +645,7 @@ static void put_all(struct writer *w)
 			}
 			continue;
 		}
-		if (w->slot_ps == 0 && is_row(w, t) &&
-		    tfp_trace_selects_track(w->selection, w->host.index, t))
+		if (w->slot_ps == 0 && is_row(w, t) && is_wanted(w, t))
 			put_track(w, t);
 		t++;
 	}
@@ -624,9 +662,8 @@ static void put_visible(struct writer *w)
 	while (w->status == TFP_OK && tfp_visibility_next(v, &t, &i)) {
 		const struct tfp_track *track = &w->host.tracks->tracks[t];
 		struct tfp_trace_event event;
-		if (!tfp_trace_selects_track(w->selection, w->host.index, t) ||
-		    !in_window(w, track->line, i) ||
-		    !tfp_trace_event_read(&w->host, track, i, &event) ||
+		if (!is_wanted(w, t) || !in_window(w, track->line, i) ||
+		    !tfp_trace_event_read(&w->host, track, i, &event) || !is_taken(w, &event) ||
 		    is_hidden_step(w, track, &event))
 			continue;
 		if (tfp_visibility_shows(v, t, &event, is_async(w, &event)))
@@ -654,6 +691,14 @@ static uint64_t slot_of(const struct writer *w)
 	return (uint64_t)llround(((double)to - (double)from) / (double)w->options->resolution);
 }
 
+/* Clients give times as doubles of milliseconds: late in a long trace that is not exact. */
+static bool is_as_asked(int64_t ps, int64_t asked_ps)
+{
+	uint64_t apart = ps > asked_ps ? (uint64_t)ps - (uint64_t)asked_ps
+				       : (uint64_t)asked_ps - (uint64_t)ps;
+	return apart <= (uint64_t)(ps < 0 ? -(uint64_t)ps : (uint64_t)ps) >> 50;
+}
+
 static bool put_only(struct writer *w)
 {
 	const struct tfp_chrome_event_key *only = w->options->only;
@@ -664,8 +709,10 @@ static bool put_only(struct writer *w)
 	    !tfp_trace_event_read(&w->host, &tracks->tracks[t], i, &event))
 		return false;
 	int64_t duration_ps = event.duration_ps ? event.duration_ps : 1;
-	if (event.start_ps != only->start_ps || !tfp_str_equal(event.name, only->name) ||
-	    (duration_ps != only->duration_ps && event.duration_ps != only->duration_ps))
+	if (!is_as_asked(event.start_ps, only->start_ps) ||
+	    !tfp_str_equal(event.name, only->name) ||
+	    !(is_as_asked(duration_ps, only->duration_ps) ||
+	      event.duration_ps == only->duration_ps))
 		return false;
 	put_event(w, (uint32_t)t, i, &event);
 	return true;
@@ -693,8 +740,33 @@ static void release_host(struct writer *w)
 		w->frame_of[d] = NULL;
 	}
 	tfp_free(w->ranges);
+	tfp_free(w->taken);
 	w->ranges = NULL;
+	w->taken = NULL;
 	tfp_trace_source_release(&w->host);
+}
+
+static void filter_rows(struct writer *w)
+{
+	const struct tfp_tracks *tracks = w->host.tracks;
+	w->taken = tfp_calloc(tracks->track_count, sizeof(*w->taken));
+	w->args.failed |= !w->taken;
+	for (uint32_t t = 0; w->taken && t < tracks->track_count; t++) {
+		const struct tfp_track *track = &tracks->tracks[t];
+		const struct tfp_str row = row_name(track);
+		bool on_row = track->kind != TFP_TRACK_COUNTER;
+		struct tfp_buf process;
+		if (!w->options->filter) {
+			w->taken[t] = true;
+			continue;
+		}
+		process_name(w, tracks->processes[track->process].name, &process);
+		w->taken[t] = tfp_trace_filter_takes_row(
+			w->options->filter, (struct tfp_str){tfp_buf_text(&process), process.size},
+			on_row ? &row : NULL);
+		w->args.failed |= tfp_buf_failed(&process);
+		tfp_buf_release(&process);
+	}
 }
 
 static bool open_host(struct writer *w, size_t i)
@@ -710,6 +782,7 @@ static bool open_host(struct writer *w, size_t i)
 		w->frame_of[d] = tfp_calloc(capture->plane_count, sizeof(*w->frame_of[d]));
 		w->args.failed |= !w->frame_of[d];
 	}
+	filter_rows(w);
 	/* The peers' first viewer takes one host and its numbers as they are. */
 	w->first_pid = ((uint32_t)i + (w->options->dialect != TFP_CHROME_PLAIN)) * PIDS_A_HOST;
 	if (w->args.failed)
@@ -787,6 +860,8 @@ enum tfp_status tfp_chrome_write(const struct tfp_session *session,
 	}
 	if (w.status == TFP_OK && !found)
 		w.status = tfp_fail(err, TFP_NOT_FOUND, "Event not found");
+	if (w.status == TFP_OK)
+		w.status = tfp_trace_filter_check(options->filter, err);
 	if (options->dialect == TFP_CHROME_PLAIN) {
 		put(&w, "{}]}\n");
 	} else {

@@ -7,6 +7,7 @@
 
 #include "base/sink.h"
 #include "tools/session.h"
+#include "tools/trace_filter.h"
 #include "tools/trace_select.h"
 
 #include <stdbool.h>
@@ -28,6 +29,10 @@ struct tfp_chrome_options {
 	const struct tfp_chrome_event_key *only;
 	/* STREAMING: only events whose name begins so, at any time; or NULL. */
 	const char *prefix;
+	/* STREAMING: events have all of their arguments. Else XProf's page is told by what
+	 * number to ask for them (`uid`), but with `only`. */
+	bool all_args;
+	const struct tfp_trace_filter *filter; /* only events that it takes; NULL: all */
 };
 
 struct tfp_chrome_event_key {

@@ -75,6 +75,7 @@ struct request {
 	struct tfp_chrome_options options;
 	struct tfp_chrome_event_key key;
 	struct tfp_trace_selection selection;
+	struct tfp_trace_filter *filter; /* owned */
 };
 
 static enum tfp_status read_window(struct request *r, const struct tfp_query *query,
@@ -116,16 +117,14 @@ static enum tfp_status read_streaming(struct request *r, const struct tfp_query 
 {
 	double resolution;
 	enum tfp_status status = get_number(query, "resolution", RESOLUTION, &resolution, err);
-	const char *format = given(query, "format");
+	const char *args = given(query, "args");
 	if (status != TFP_OK)
 		return status;
+	if (args && strcmp(args, "all") != 0 && strcmp(args, "uid") != 0)
+		return tfp_fail(err, TFP_BAD_QUERY, "args is uid or all");
 	if (resolution < 0 || resolution > 1e15)
 		return tfp_fail(err, TFP_BAD_QUERY, "resolution must be a number from 0 on");
-	if (format && strcmp(format, "json") != 0) {
-		tfp_fail(err, TFP_BAD_QUERY, "format \"%.40s\" is not offered", format);
-		tfp_error_set_hint(err, "format=json; /trace_viewer/export has other formats");
-		return TFP_BAD_QUERY;
-	}
+	r->options.all_args = args && strcmp(args, "all") == 0;
 	r->options.dialect = TFP_CHROME_STREAMING;
 	r->options.resolution = (uint64_t)resolution;
 	r->options.full_dma = is_true(query, "full_dma");
@@ -135,19 +134,38 @@ static enum tfp_status read_streaming(struct request *r, const struct tfp_query 
 	return r->options.prefix ? TFP_OK : read_window(r, query, err);
 }
 
+/* What both viewers are asked. */
+static enum tfp_status read_common(struct request *r, const struct tfp_query *query,
+				   struct tfp_error *err)
+{
+	const char *format = given(query, "format");
+	if (format && strcmp(format, "json") != 0) {
+		tfp_fail(err, TFP_BAD_QUERY, "format \"%.40s\" is not offered", format);
+		tfp_error_set_hint(err, "format=json; /trace_viewer/export has other formats");
+		return TFP_BAD_QUERY;
+	}
+	enum tfp_status status =
+		tfp_trace_filter_new(&r->filter, given(query, "selected_group_ids"),
+				     given(query, "trace_filter_config"), err);
+	r->options.filter = r->filter;
+	return status;
+}
+
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct request r = {.options = {.dialect = TFP_CHROME_PLAIN}};
 	const struct tfp_sink sink = {into_buffer, &answer->json};
 	const char *tag = given(query, "tag");
-	enum tfp_status status = TFP_OK;
+	enum tfp_status status = read_common(&r, query, err);
 	if (!tag)
 		tag = given(query, "tool");
-	if (tag && strchr(tag, '@'))
+	if (status == TFP_OK && tag && strchr(tag, '@'))
 		status = read_streaming(&r, query, err);
-	return status == TFP_OK ? tfp_chrome_write(session, &r.options, &r.selection, &sink, err)
-				: status;
+	if (status == TFP_OK)
+		status = tfp_chrome_write(session, &r.options, &r.selection, &sink, err);
+	tfp_trace_filter_free(r.filter);
+	return status;
 }
 
 const struct tfp_tool tfp_trace_viewer = {

@@ -47,6 +47,12 @@ static const struct tfp_param queries[][3] = {
 	{{"view", "breakdown"}, {"group", "op"}, {"at", "peak"}},
 	{{"view", "steps"}, {"limit", "3"}, {"idle", "1"}},
 	{{"tag", "trace_viewer@"}, {"resolution", "100"}, {"limit", "0"}},
+	{{"tag", "trace_viewer@"}, {"args", "all"}, {"full_dma", "true"}},
+	{{"tag", "trace_viewer@"},
+	 {"selected_group_ids", "0,1"},
+	 {"trace_filter_config",
+	  "{\"deviceRegexes\":[\"[a-z]\"],\"traceEventFilters\":[{\"fieldName\":"
+	  "\"duration\",\"opId\":1,\"doubleValue\":1}]}"}},
 };
 
 /* What a terminal shows, narrow and as long as it comes. */

@@ -1,6 +1,7 @@
 """The trace viewer's answers about composed captures, through the server."""
 
 import json
+import urllib.parse
 
 from support import SharedServerCase
 
@@ -142,6 +143,61 @@ class Trace(SharedServerCase):
         error("search?run=one&q=%5B&mode=regex", 400, "bad_query")
         answer = self.get("/trace_viewer/search?run=one&q=ab%5B&mode=regex")
         self.assertEqual(json.loads(answer.body)["error"]["offset"], 3)
+
+    def xprof(self, run, **query):
+        return self.get("/data?" + urllib.parse.urlencode({"run": run, "tag": "trace_viewer@",
+                                                           **query}))
+
+    def processes(self, **query):
+        return {e["pid"]: e["args"]["name"].split(" ")[0]
+                for e in self.xprof("train/many", **query).json()["traceEvents"]
+                if e.get("name") == "process_name"}
+
+    def test_hosts_of_xprofs_page(self):
+        """Its page always sends host, too, and means hosts."""
+        names = [h["host"] for h in self.trace("tracks", run="train/many")["hosts"]]
+        two = ",".join(names[1:])
+        for tag in ("trace_viewer@", "trace_viewer"):
+            count = len(set(self.processes(tag=tag, hosts=two).items()))
+            self.assertEqual(len(self.processes(tag=tag, host=names[0], hosts=two)), count)
+        self.assertEqual(set(self.processes(host=names[0], hosts=two).values()), set(names[1:]))
+        self.assertEqual(set(self.processes(hosts=names[2], host="ALL_HOSTS").values()), {names[2]})
+        for query in ({}, {"hosts": "ALL_HOSTS"}, {"host": "ALL_HOSTS"},
+                      {"hosts": "ALL_HOSTS", "host": names[0]}):
+            self.assertEqual(set(self.processes(**query).values()), set(names), query)
+        self.assertEqual(set(self.processes(host=names[0], hosts="").values()), {names[0]})
+        self.assertError(self.xprof("train/many", hosts="none"), 404, "not_found")
+        self.assertError(self.xprof("train/many", host=names[0], hosts="none"), 404, "not_found")
+
+    def test_uid_leads_to_an_events_arguments(self):
+        """As XProf's page asks: times as milliseconds from its microseconds."""
+        whole = [e for e in self.xprof("one", args="all").json()["traceEvents"] if e["ph"] == "X"]
+        short = [e for e in self.xprof("one").json()["traceEvents"] if e["ph"] == "X"]
+        self.assertEqual(len(short), len(whole))
+        some = 0
+        for i in range(0, len(short), len(short) // 40):
+            event, full = short[i], whole[i]
+            self.assertLessEqual(set(event["args"]), {"uid", "group_id"})
+            answer = self.xprof("one", event_name=event["name"], unique_id=event["args"]["uid"],
+                                start_time_ms=event["ts"] / 1000, duration_ms=event["dur"] / 1000)
+            found = [e for e in answer.json()["traceEvents"] if e["ph"] == "X"]
+            for e in found + [full]:
+                e.pop("sf", None)
+            self.assertEqual(found, [full])
+            some += len(full.get("args", {})) > 1
+        self.assertGreater(some, 5)
+        self.assertError(self.xprof("one", event_name="x", unique_id=0), 404, "not_found")
+
+    def test_what_xprofs_viewers_are_asked_in_vain_is_refused(self):
+        config = "trace_filter_config"
+        for query in ({"format": "pb"}, {"args": "some"}, {"selected_group_ids": "all"},
+                      {"selected_group_ids": "1,"}, {config: "no JSON"}, {config: "[]"},
+                      {config: '{"deviceRegexes": ["("]}'}, {config: '{"deviceRegexes": "a"}'},
+                      {config: '{"traceEventFilters": [{"fieldName": "tid"}]}'},
+                      {config: '{"traceEventArgFilters": [{"fieldName": "shape"}]}'}):
+            self.assertError(self.xprof("one", **query), 400, "bad_query")
+        for query in ({"format": "pb"}, {"selected_group_ids": "all"}, {config: "no JSON"}):
+            self.assertError(self.xprof("one", **query, tag="trace_viewer"), 400, "bad_query")
 
     def test_a_tile_is_not_sent_twice(self):
         path = "/trace_viewer/tiles?run=one&level=40"

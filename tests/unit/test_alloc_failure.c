@@ -213,14 +213,19 @@ static const struct tfp_param row[] = {
 /* What tools answer beside their first answer. */
 static const struct {
 	const char *tool;
-	struct tfp_param params[2];
+	struct tfp_param params[3];
 } further[] = {
-	{"memory_profile", {{"view", "timeline"}, {"points", "4"}}},
-	{"memory_profile", {{"view", "breakdown"}, {"group", "op"}}},
-	{"memory_profile", {{"view", "steps"}, {"", ""}}},
-	{"overview_page", {{"step_source", "module"}, {"", ""}}},
-	{"pod_viewer", {{"step_source", "module"}, {"", ""}}},
-	{"trace_viewer", {{"tag", "trace_viewer@"}, {"", ""}}},
+	{"memory_profile", {{"view", "timeline"}, {"points", "4"}, {"", ""}}},
+	{"memory_profile", {{"view", "breakdown"}, {"group", "op"}, {"", ""}}},
+	{"memory_profile", {{"view", "steps"}, {"", ""}, {"", ""}}},
+	{"overview_page", {{"step_source", "module"}, {"", ""}, {"", ""}}},
+	{"pod_viewer", {{"step_source", "module"}, {"", ""}, {"", ""}}},
+	{"trace_viewer",
+	 {{"tag", "trace_viewer@"},
+	  {"args", "all"},
+	  {"trace_filter_config",
+	   "{\"deviceRegexes\":[\"host\"],\"traceEventFilters\":[{\"fieldName\":"
+	   "\"name\",\"opId\":\"OP_REGEX\",\"regexValue\":\".\"}]}"}}},
 };
 
 /* The trace viewer's answers. */
