@@ -202,7 +202,7 @@ await tap.test('compared: a share is judged by the time it is per step, as in th
   await settled(page);
   const shown = await page.$$eval('.tile:has(.delta[title^=base])', (tiles) => tiles.map((one) => {
     const delta = one.querySelector('.delta[title^=base]');
-    return [one.querySelector('dt').textContent, delta.childNodes[0].textContent, delta.className];
+    return [one.querySelector('dt').textContent, `${delta.childNodes[0].textContent} ${delta.querySelector('.ratio')?.textContent ?? ''}`.trim(), delta.className];
   }));
   const input = shown.find(([label]) => label === 'Waiting for input');
   assert(/^−[\d.]+ ms per step \(−[\d.]+ %\)$/.test(input[1]), input[1]);

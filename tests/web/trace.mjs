@@ -685,6 +685,29 @@ await tap.test('help lists the keys of the timeline', () => using(place(), {}, a
   for (const part of ['On the timeline', 'Zoom in', 'Set or remove a mark', 'With the timeline in focus', 'Follow the link to what it leads to']) assert(text.includes(part), `${part} is missing`);
 }));
 
+await tap.test('many arguments and a long name can be scrolled with the keyboard; few need no stop', async () => {
+  const page = await freshPage(root);
+  let many = true;
+  await page.route('**/trace_viewer/event?*', async (route) => {
+    const event = await (await route.fetch()).json();
+    if (many) Object.assign(event, { long_name: 'void kernel<float>(int) '.repeat(200), args: Array.from({ length: 60 }, (_, index) => ({ name: `argument_${index}`, value: index })) });
+    await route.fulfill({ json: event });
+  });
+  await page.goto(root + place(`${NEAR}&sel=${KERNEL}`));
+  await page.waitForSelector('.trace-args[tabindex="0"]');
+  await page.waitForSelector('.trace-detail .full-name[tabindex="0"]');
+  await axe(page, 'many arguments');
+  await page.focus('.trace-args');
+  await page.keyboard.press('End');
+  await page.waitForFunction(() => document.querySelector('.trace-args').scrollTop > 0);
+  many = false;
+  await page.reload();
+  await page.waitForSelector('.trace-detail .full-name');
+  await framed(page);
+  equal(await page.locator('.trace-args[tabindex], .trace-detail .full-name[tabindex]').count(), 0);
+  await page.context().close();
+});
+
 for (const theme of ['light', 'dark']) {
   await tap.test(`accessible: timeline, search and details, ${theme}`, () => using(place(`${NEAR}&sel=${KERNEL}&q=relu&pin=0.1`), { theme }, async (page) => {
     await live(page, 'volta');

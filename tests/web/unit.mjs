@@ -45,6 +45,7 @@ test('other numbers', () => {
   assert.equal(format.percent(0.358559), '35.9 %');
   assert.equal(format.percent(0.0001), '<0.1 %');
   assert.equal(format.percent(0), '0.0 %');
+  assert.equal(format.percent(6557.327), '655,733 %');
   assert.equal(format.fixed(0.0004, 1), '<0.1');
   assert.equal(format.fixed(4841.779, 1), '4,841.8');
   assert.equal(format.fixed(-3.25, 1), '−3.3');

@@ -139,7 +139,8 @@ export class ChartCard {
     if (pick !== undefined) {
       config.options.onClick = (_event, elements): void => {
         const [first] = elements;
-        if (first !== undefined) this.content?.pick?.(first.index);
+        // Chart.js draws when this returns: what is chosen may draw another chart, or leave the page, only after that.
+        if (first !== undefined) setTimeout(() => this.content?.pick?.(first.index));
       };
       config.options.onHover = (_event, elements): void => {
         canvas.style.cursor = elements.length > 0 ? 'pointer' : 'default';
@@ -150,7 +151,7 @@ export class ChartCard {
         const { left, right } = chart.chartArea;
         if (event.x === null || event.x < left || event.x > right) return;
         const value = chart.scales['x']?.getValueForPixel(event.x);
-        if (value !== undefined) this.content?.at?.(value);
+        if (value !== undefined) setTimeout(() => this.content?.at?.(value));
       };
     }
     this.chart = new Chart(canvas, config);
@@ -206,7 +207,7 @@ export class ChartCard {
       } else if (start !== null && dragged && scale !== undefined && bars > 0) {
         const at = (px: number): number => Math.min(bars - 1, Math.max(0, Math.round(Number(scale.getValueForPixel(px) ?? 0))));
         const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
-        // The chart may be drawn anew by this; the click that follows belongs to the old one.
+        // The click that follows belongs to this chart.
         setTimeout(() => this.content?.brush?.(from, to));
       }
       end();
@@ -233,7 +234,7 @@ export class ChartCard {
       });
       body.append(line);
     });
-    return h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': `${this.options.title}, as table` },
+    return h('div', { class: 'twin', tabindex: '0', role: 'group', 'aria-label': `${this.options.title}, as table` },
       h('table', {},
         h('caption', {}, content.summary),
         h('thead', {}, h('tr', {}, ...content.head.map((head, column) => h('th', { scope: 'col', class: typeof content.rows[0]?.[column] === 'number' ? 'number' : undefined }, head)))),

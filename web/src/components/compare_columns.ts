@@ -4,6 +4,7 @@ import { h } from '../core/dom';
 import type { Difference, StepCounts } from '../core/compare';
 import { change, count, duration, exact, inTimeUnit, joined, percent, plural, timeUnit } from '../core/format';
 import type { Cell } from '../core/gviz';
+import { trimRight } from '../core/names';
 import type { Column } from '../core/table_view';
 
 const size = (value: Cell): Cell => (typeof value === 'number' ? Math.abs(value) : value);
@@ -66,6 +67,9 @@ export function differenceFacts(difference: Difference | undefined): { label: st
   ];
 }
 
+/** Letters of an example. */
+const NAME_ROOM = 72;
+
 /** What the numbers of the base are for, and which rows were found only without the counters in their names. */
 export function compareNote<R>(rows: readonly R[], of: (row: R) => Difference | undefined, name: (row: R) => string, [one, many]: readonly [string, string], steps: StepCounts | null): HTMLElement | null {
   const matched = rows.filter((row) => of(row)?.state === 'both');
@@ -73,7 +77,7 @@ export function compareNote<R>(rows: readonly R[], of: (row: R) => Difference | 
   const [first] = loose;
   const scaled = steps !== null && steps.now !== steps.base;
   if (first === undefined && !scaled) return null;
-  const code = (text: string): HTMLElement => h('code', {}, text);
+  const code = (text: string): HTMLElement => h('code', { title: text }, trimRight(text, NAME_ROOM));
   return h('p', { class: 'compare-note' },
     scaled && `The base run has ${plural(steps.base, 'step')}, this one ${count(steps.now)}: times of the base are multiplied by ${(steps.now / steps.base).toFixed(2)}, so that both are for as many steps. `,
     ...(first === undefined ? [] : [`${plural(matched.length, one, many)} ${matched.length === 1 ? 'is' : 'are'} in both runs, ${count(loose.length)} of them under names that differ only by counters: `, code(name(first)), ' here, ', code(of(first)?.baseName ?? ''), ' in the base run.']));

@@ -1,7 +1,7 @@
 // Everything about one row: its fields, and how its occurrences are spread.
 
 import { getJson, type Instances, type Query, type Slowest } from '../core/api';
-import { fill, h } from '../core/dom';
+import { fill, h, scrolls } from '../core/dom';
 import { count, duration, exact, joined } from '../core/format';
 import { ChartCard } from './chart_card';
 import { histogramConfig, microseconds } from './charts';
@@ -62,7 +62,7 @@ export class DetailPanel {
     const head = h('header', {}, h('h2', { title: detail.full }, detail.title), iconButton('close', 'Close details', this.onClose));
     fill(this.element, head,
       h('div', { class: 'detail-body' },
-        h('p', { class: 'full-name' }, h('code', {}, detail.full)),
+        scrolls(h('div', { class: 'full-name' }, h('code', {}, detail.full)), 'Full name'),
         h('p', { class: 'acts' }, copyButton('Copy name', () => detail.full),
           typeof detail.trace === 'string' && h('a', { class: 'button', href: detail.trace }, 'Find in the trace')),
         facts, detail.extra ?? null, detail.query !== null && this.loader.element));
@@ -106,7 +106,7 @@ export class DetailPanel {
         ...time('Minimum', data.min_us), ...time('Mean', data.mean_us), ...time('Median', data.median_us),
         ...time('95th percentile', data.p95_us), ...time('Maximum', data.max_us), ...time('Standard deviation', data.stddev_us)),
       h('h3', {}, slowest.length === 1 ? 'The slowest' : `The ${slowest.length} slowest`),
-      h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'Slowest events' }, h('table', { class: 'slowest' },
+      h('div', { class: 'twin', tabindex: '0', role: 'group', 'aria-label': 'Slowest events' }, h('table', { class: 'slowest' },
         h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Duration'), h('th', { scope: 'col', class: 'number' }, 'Start'), h('th', { scope: 'col' }, 'Where'))), body)));
   }
 }

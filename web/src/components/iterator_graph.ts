@@ -95,7 +95,7 @@ function head(kind: string): SVGMarkerElement {
 }
 
 export class IteratorGraph {
-  readonly element = h('div', { class: 'it-graph', tabindex: '0', role: 'region', 'aria-label': 'Graph of iterators' });
+  readonly element = h('div', { class: 'it-graph', tabindex: '0', role: 'group', 'aria-label': 'Graph of iterators' });
   private drawn: readonly Branch[] | null = null;
   private wanted: readonly Branch[] = [];
   private selected = '';

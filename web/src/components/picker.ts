@@ -28,6 +28,8 @@ export class Picker {
 
   show(text: string, empty = false): void {
     this.value.textContent = text;
+    // Short ones are read whole where the bar is narrow; long ones give way.
+    this.element.style.setProperty('--letters', String(Math.min(text.length, 11)));
     this.menu.button.title = text;
     this.menu.button.classList.toggle('empty', empty);
   }

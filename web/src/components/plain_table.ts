@@ -37,7 +37,7 @@ export function plainTable<R>({ label, columns, rows, rowClass }: PlainTableOpti
     });
     body.append(line);
   }
-  return h('div', { class: 'twin plain', tabindex: '0', role: 'region', 'aria-label': label },
+  return h('div', { class: 'twin plain', tabindex: '0', role: 'group', 'aria-label': label },
     h('table', {},
       h('thead', {}, h('tr', {}, ...columns.map((column) => h('th', { scope: 'col', class: classes(column), title: column.hint }, column.title)))), body));
 }

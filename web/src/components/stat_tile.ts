@@ -44,10 +44,11 @@ function delta(tile: Tile, { now, base, format, better, of }: Change): HTMLEleme
   const state = difference === 0 || better === undefined ? '' : good ? ' better' : ' worse';
   const quantity = format(Math.abs(difference));
   const size = joined(quantity.unit === '%' ? { value: quantity.value, unit: 'points' } : quantity);
-  const ratio = base === 0 || quantity.unit === '%' ? '' : ` (${change(difference / base, percent)})`;
+  const ratio = base === 0 || quantity.unit === '%' ? '' : `(${change(difference / base, percent)})`;
   const share = tile.base === null || tile.base === undefined || of === '' ? '' : `, ${joined(tile.format(tile.base))}`;
   return h('div', { class: `delta${state}`, title: `base: ${joined(format(base))}${of}${share}` },
-    difference === 0 ? `same${of} as base` : `${difference < 0 ? '−' : '+'}${size}${of}${ratio}`,
+    difference === 0 ? `same${of} as base` : `${difference < 0 ? '−' : '+'}${size}${of}`,
+    ...(difference === 0 || ratio === '' ? [] : [' ', h('span', { class: 'ratio' }, ratio)]),
     h('span', { class: 'offscreen' }, `${difference === 0 ? '' : ' against the base run'}${state === '' ? '' : good ? ', better' : ', worse'}`));
 }
 

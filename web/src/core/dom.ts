@@ -46,6 +46,18 @@ export function fill(parent: Element, ...children: Child[]): void {
   append(parent, children);
 }
 
+/** Lets the keyboard scroll what is longer than its box. Not a landmark: those name parts of a page. */
+export function scrolls<E extends HTMLElement>(element: E, label: string): E {
+  new ResizeObserver(() => {
+    const more = element.scrollHeight > element.clientHeight + 1 || element.scrollWidth > element.clientWidth + 1;
+    for (const [name, value] of [['tabindex', '0'], ['role', 'group'], ['aria-label', label]] as const) {
+      if (more) element.setAttribute(name, value);
+      else element.removeAttribute(name);
+    }
+  }).observe(element);
+  return element;
+}
+
 const ICONS = {
   search: 'M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.3 10.3 14 14',
   theme: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 2v12',

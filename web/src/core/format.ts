@@ -57,6 +57,7 @@ export function bytes(value: number): Quantity {
 /** A fraction as percent with one decimal; what is there but rounds to nothing says so. */
 export function percent(fraction: number): string {
   if (fraction > 0 && fraction < 0.0005) return '<0.1 %';
+  if (Math.abs(fraction) >= 10) return `${grouped.format(fraction * 100)} %`;
   return `${(fraction * 100).toFixed(1)} %`;
 }
 

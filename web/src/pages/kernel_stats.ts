@@ -137,7 +137,7 @@ function placeOf(row: Kernel, group: Group): Place {
 }
 
 function nameIn(row: Kernel, group: Group): string {
-  return { kernel_op: row.op === '' ? row.kernel : `${row.kernel} · ${row.op}`, kernel: row.kernel, op: row.op, type: row.type }[group];
+  return { kernel_op: row.op === '' ? row.kernel : `${row.op} · ${row.kernel}`, kernel: row.kernel, op: row.op, type: row.type }[group];
 }
 
 function compared(rows: readonly Kernel[], base: readonly Kernel[], group: Group, scale: number): Kernel[] {
@@ -457,7 +457,7 @@ function byHost(row: Kernel): HTMLElement {
   }
   const head = ['Host', 'Launches', 'Total', 'Average'].map((title, index) => h('th', { scope: 'col', class: index > 0 ? 'number' : undefined }, title));
   return h('div', {}, h('h3', {}, 'By host'),
-    h('div', { class: 'twin', tabindex: '0', role: 'region', 'aria-label': 'By host' }, h('table', {}, h('thead', {}, h('tr', {}, ...head)), body)));
+    h('div', { class: 'twin', tabindex: '0', role: 'group', 'aria-label': 'By host' }, h('table', {}, h('thead', {}, h('tr', {}, ...head)), body)));
 }
 
 function yesNo(value: boolean): HTMLElement {

@@ -3,7 +3,7 @@
 import type { Detail } from '../components/detail_panel';
 import { copyButton } from '../components/states';
 import type { Query } from '../core/api';
-import { h, type Child } from '../core/dom';
+import { h, type Child, scrolls } from '../core/dom';
 import { count, exact } from '../core/format';
 import { eventLabel, trimRight } from '../core/names';
 import { CATEGORIES } from '../core/steps';
@@ -75,7 +75,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
     h('button', { type: 'button', class: 'button', on: { click: () => tell.area(event) } }, 'Select its time'),
     step !== null && tell.hasSteps() && h('button', { type: 'button', class: 'button', on: { click: () => tell.goStep(event) } }, 'Show the step'),
     pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell), pageLink(event.op, 'framework_op_stats', 'TF stats', tell));
-  const args = h('dl', { class: 'facts trace-args' });
+  const args = h('dl', { class: 'facts' });
   for (const { name, value } of event.args) {
     const text = typeof value === 'number' ? exact(value) : String(value ?? '');
     args.append(h('dt', {}, name), h('dd', {}, text.length > 2000 ? `${text.slice(0, 2000)}…` : text));
@@ -85,7 +85,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
     key: `trace ${event.id} ${tell.hasSteps()}`, title: eventLabel(event.name) || '(no name)', full: event.long_name ?? event.name, facts, query: tell.instances(event),
     extra: h('div', { class: 'trace-extra' }, pages,
       links.childElementCount > 0 && h('section', {}, h('h3', {}, 'Linked'), links),
-      event.args.length > 0 && h('section', {}, h('h3', {}, 'Arguments'), args)),
+      event.args.length > 0 && h('section', {}, h('h3', {}, 'Arguments'), scrolls(h('div', { class: 'trace-args' }, args), 'Arguments'))),
   };
 }
 
