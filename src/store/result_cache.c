@@ -32,6 +32,7 @@
 /* Other processes put results too: count again after as many of ours. */
 #define PUTS_A_COUNT 64u
 #define WRITE_TRIES  4u
+#define BLOCK        4096u /* of most file systems */
 /* Files that a folder is looked through for. */
 #define MOST_FILES ((size_t)1 << 20)
 
@@ -341,6 +342,14 @@ bool tfp_result_cache_has(struct tfp_result_cache *cache, const struct tfp_buf *
 
 /* ---- writing ---- */
 
+/* What a file takes of the disk, in the blocks that the file system gave it. Just after it was
+ * written some have given none yet. */
+static uint64_t bytes_on_disk(const struct stat *st)
+{
+	uint64_t bytes = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
+	return bytes ? bytes : (size + BLOCK - 1) / BLOCK * BLOCK;
+}
+
 struct kept {
 	int64_t used_ns;
 	uint64_t bytes;
@@ -359,7 +368,7 @@ static bool add_kept(struct kept **list, size_t *count, size_t *room, const char
 	if (*count == *room && !tfp_grow(list, room, sizeof(**list)))
 		return false;
 	struct kept *k = &(*list)[(*count)++];
-	k->bytes = (uint64_t)st->st_size;
+	k->bytes = bytes_on_disk(st);
 	k->used_ns = tfp_clock_file_ns(st->st_mtim);
 	memcpy(k->name, name, sizeof(k->name));
 	return true;
@@ -391,7 +400,7 @@ static void sweep(struct tfp_result_cache *cache)
 			unlinkat(cache->folder, e->d_name, 0);
 			continue;
 		}
-		bytes += (uint64_t)st.st_size;
+		bytes += bytes_on_disk(&st);
 		if (!temporary && !add_kept(&list, &count, &room, e->d_name, &st))
 			break;
 	}
@@ -424,10 +433,11 @@ static bool write_whole(int fd, const char *data, size_t size)
 	return true;
 }
 
-/* Whether the file is there; errno says why not. */
+/* Whether the file is there, *taken bytes of the disk; errno says why not. */
 static bool write_file(struct tfp_result_cache *cache, const char *name,
-		       const struct tfp_buf *bytes)
+		       const struct tfp_buf *bytes, uint64_t *taken)
 {
+	struct stat st;
 	char temporary[DIGITS + 64];
 	uint64_t chance;
 	/* Neither process ids nor counters tell the machines apart that share a home. */
@@ -438,8 +448,9 @@ static bool write_file(struct tfp_result_cache *cache, const char *name,
 	int fd = openat(cache->folder, temporary, flags, 0600);
 	if (fd < 0)
 		return false;
-	bool ok = write_whole(fd, bytes->data, bytes->size);
+	bool ok = write_whole(fd, bytes->data, bytes->size) && fstat(fd, &st) == 0;
 	int error = errno;
+	*taken = ok ? bytes_on_disk(&st) : 0;
 	/* A disk that is full, or not ours, may say so only here. */
 	if (close(fd) != 0 && ok) {
 		ok = false;
@@ -459,6 +470,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 {
 	char name[DIGITS + sizeof(SUFFIX)];
 	struct tfp_buf file, whole;
+	uint64_t taken = 0;
 	if (!cache || bytes->size > TFP_RESULT_MAX)
 		return false;
 	bool ok = whole_key(cache, key, &whole);
@@ -466,10 +478,10 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	ok = ok && tfp_result_encode(&whole, bytes, &file) && file.size <= cache->limit;
 	if (ok) {
 		name_of(cache, &whole, name);
-		ok = write_file(cache, name, &file);
+		ok = write_file(cache, name, &file, &taken);
 		/* Whoever empties the folder meanwhile may take the file or the new folder. */
 		for (unsigned left = WRITE_TRIES; !ok && errno == ENOENT && left; left--)
-			ok = make_again(cache) && write_file(cache, name, &file);
+			ok = make_again(cache) && write_file(cache, name, &file, &taken);
 		if (!ok && !atomic_exchange(&cache->complained, true))
 			tfp_log_warning("results cannot be kept: %s", strerror(errno));
 	}
@@ -477,7 +489,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	if (ok) {
 		atomic_store(&cache->complained, false);
 		pthread_mutex_lock(&cache->lock);
-		cache->bytes += file.size;
+		cache->bytes += taken;
 		if (cache->puts++ >= PUTS_A_COUNT || cache->bytes > cache->limit)
 			sweep(cache);
 		pthread_mutex_unlock(&cache->lock);
