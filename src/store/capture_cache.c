@@ -74,6 +74,7 @@ struct tfp_capture_cache {
 	unsigned loading, visitors;
 	struct departed *departed;
 	struct entry *newest, *oldest;
+	struct entry *gone; /* to be freed by who gives up the lock, as that takes time */
 	/* for those that nobody uses; 0: nothing is dropped */
 	int64_t idle_ns;
 	pthread_cond_t first_came; /* there is something to drop later, or it is time to stop */
@@ -107,13 +108,26 @@ enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp
 	return TFP_OK;
 }
 
-static void entry_unref(struct entry *e)
+static void entry_unref(struct tfp_capture_cache *cache, struct entry *e)
 {
 	if (--e->references)
 		return;
-	tfp_capture_unref(e->capture);
-	tfp_free(e->error);
-	tfp_free(e);
+	e->next_in_bucket = cache->gone;
+	cache->gone = e;
+}
+
+/* Gives up the lock, and frees what nobody has any more. */
+static void unlock(struct tfp_capture_cache *cache)
+{
+	struct entry *next, *e = cache->gone;
+	cache->gone = NULL;
+	pthread_mutex_unlock(&cache->lock);
+	for (; e; e = next) {
+		next = e->next_in_bucket;
+		tfp_capture_unref(e->capture);
+		tfp_free(e->error);
+		tfp_free(e);
+	}
 }
 
 static void departed_unref(struct departed *departed)
@@ -182,7 +196,7 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 	cache->bytes -= e->bytes;
 	cache->resident -= e->bytes && e->capture;
 	e->bytes = 0;
-	entry_unref(e);
+	entry_unref(cache, e);
 }
 
 /* Counts anew what an entry holds, as facts are added to a capture over time,
@@ -214,10 +228,12 @@ void tfp_capture_cache_free(struct tfp_capture_cache *cache)
 		pthread_mutex_unlock(&cache->lock);
 		pthread_join(cache->dropper, NULL);
 	}
+	pthread_mutex_lock(&cache->lock);
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (cache->buckets[i])
 			table_remove(cache, cache->buckets[i]);
 	}
+	unlock(cache);
 	departed_unref(cache->departed);
 	pthread_cond_destroy(&cache->first_came);
 	pthread_cond_destroy(&cache->room);
@@ -255,7 +271,7 @@ static void *drop_idle(void *context)
 			freed |= drop_oldest(cache);
 		} else if (freed) {
 			/* Once for all that were due together. */
-			pthread_mutex_unlock(&cache->lock);
+			unlock(cache);
 			malloc_trim(0);
 			pthread_mutex_lock(&cache->lock);
 			freed = false;
@@ -267,7 +283,7 @@ static void *drop_idle(void *context)
 			pthread_cond_wait(&cache->first_came, &cache->lock);
 		}
 	}
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 	return NULL;
 }
 
@@ -329,6 +345,12 @@ static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passi
 				table_remove(cache, cache->oldest);
 			if (!too_full(cache, expected) || !worth_waiting(cache, passing))
 				break;
+		}
+		if (cache->gone) {
+			/* Nobody may come by for long. */
+			unlock(cache);
+			pthread_mutex_lock(&cache->lock);
+			continue;
 		}
 		if (!wanted)
 			break;
@@ -432,15 +454,15 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 			lru_add(cache, e);
 			account(cache, e);
 		}
-		entry_unref(e);
+		entry_unref(cache, e);
 		cache->visitors += passing && status == TFP_OK;
-		pthread_mutex_unlock(&cache->lock);
+		unlock(cache);
 		return status;
 	}
 	e = entry_new(file->path, hash, &identity);
 	struct tfp_error *error = tfp_calloc(1, sizeof(*error));
 	if (!e || !error) {
-		pthread_mutex_unlock(&cache->lock);
+		unlock(cache);
 		tfp_free(e);
 		tfp_free(error);
 		close(fd);
@@ -455,7 +477,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	tfp_making_begin(&e->making);
 	uint64_t expected = expected_bytes(cache, file, identity.bytes);
 	enter(cache, expected, passing);
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 
 	uint64_t unpacked = cache->limit > MIN_UNPACKED ? cache->limit : MIN_UNPACKED;
 	tfp_log_verbose("opening %s", file->path);
@@ -480,8 +502,8 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 			account(cache, e);
 	}
 	pthread_cond_broadcast(&cache->loaded);
-	entry_unref(e);
-	pthread_mutex_unlock(&cache->lock);
+	entry_unref(cache, e);
+	unlock(cache);
 	return status;
 }
 
@@ -524,7 +546,7 @@ void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_c
 	if (e && !keep && e->passing && e->state == READY && e->capture == capture)
 		table_remove(cache, e);
 	visit_ended(cache);
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 }
 
 struct tfp_capture_cache_stats tfp_capture_cache_stats(const struct tfp_capture_cache *cache)

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PLENTY (UINT64_C(1) << 30)
@@ -436,6 +437,59 @@ static void test_what_nobody_uses_is_dropped(void **state)
 	tfp_capture_cache_free(cache);
 }
 
+/* ---- freeing takes time: nobody waits for it ---- */
+
+static struct asker while_freeing;
+static bool came_through;
+
+static enum tfp_status compute_nothing(struct tfp_capture *capture, struct tfp_pool *pool,
+				       void **fact, uint64_t *heap_bytes, struct tfp_error *err)
+{
+	(void)capture;
+	(void)pool;
+	(void)err;
+	*fact = &came_through;
+	*heap_bytes = 0;
+	return TFP_OK;
+}
+
+/* In the midst of freeing a capture somebody asks for another. */
+static void ask_meanwhile(void *fact)
+{
+	struct timespec until;
+	pthread_t thread;
+	assert_ptr_equal(fact, &came_through);
+	assert_int_equal(pthread_create(&thread, NULL, ask, &while_freeing), 0);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	came_through = pthread_timedjoin_np(thread, NULL, &until) == 0;
+	if (!came_through)
+		pthread_detach(thread);
+}
+
+static const struct tfp_fact_kind slow_to_free = {compute_nothing, ask_meanwhile};
+
+static void test_freeing_holds_up_nobody(void **state)
+{
+	const void *fact;
+	struct tfp_error err;
+	(void)state;
+	put_capture("a.xplane.pb", 10);
+	put_capture("b.xplane.pb", 20);
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	while_freeing = (struct asker){.cache = cache, .file = &file_b};
+	came_through = false;
+	struct tfp_capture *a = get(cache, &file_a);
+	assert_int_equal(tfp_capture_fact(a, &slow_to_free, NULL, &fact, &err), TFP_OK);
+	tfp_capture_unref(a);
+	/* Its file has changed: the old one goes. */
+	put_capture("a.xplane.pb", 11);
+	tfp_capture_unref(get(cache, &file_a));
+	assert_true(came_through);
+	tfp_capture_unref(while_freeing.capture);
+	tfp_capture_cache_free(cache);
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -478,6 +532,7 @@ int main(void)
 		TEST(test_the_limit_holds_for_what_is_in_use),
 		TEST(test_visitors_in_little_room),
 		TEST(test_what_nobody_uses_is_dropped),
+		TEST(test_freeing_holds_up_nobody),
 		TEST(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
