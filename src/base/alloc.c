@@ -1,5 +1,8 @@
 #include "base/alloc.h"
 
+#include "base/budget.h"
+
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +22,41 @@ static bool refused(void)
 	return limit != 0 && (atomic_load(&only_one) ? nth == limit : nth >= limit);
 }
 
+/* What was asked for is counted before it is taken, the rest of the block after it. */
+static inline void *settle(void *memory, size_t counted)
+{
+	size_t size = memory ? malloc_usable_size(memory) : 0;
+	tfp_budget_give((int64_t)counted - (int64_t)size);
+	return memory;
+}
+
 void *tfp_malloc(size_t size)
 {
-	return refused() ? NULL : malloc(size ? size : 1);
+	if (refused() || !tfp_budget_take(size))
+		return NULL;
+	return settle(malloc(size ? size : 1), size);
 }
 
 void *tfp_calloc(size_t count, size_t size)
 {
+	size_t bytes;
 	if (count == 0 || size == 0)
 		count = size = 1;
-	return refused() ? NULL : calloc(count, size);
+	if (refused() || __builtin_mul_overflow(count, size, &bytes) || !tfp_budget_take(bytes))
+		return NULL;
+	return settle(calloc(count, size), bytes);
 }
 
 void *tfp_realloc(void *old, size_t size)
 {
-	return refused() ? NULL : realloc(old, size ? size : 1);
+	size_t before = malloc_usable_size(old), more = size > before ? size - before : 0;
+	if (refused() || !tfp_budget_take(more))
+		return NULL;
+	void *memory = realloc(old, size ? size : 1);
+	/* Without memory the old block stays. */
+	size_t after = memory ? malloc_usable_size(memory) : before;
+	tfp_budget_give((int64_t)(before + more) - (int64_t)after);
+	return memory;
 }
 
 void *tfp_reallocarray(void *old, size_t count, size_t size)
@@ -61,6 +84,9 @@ char *tfp_strdup(const char *text)
 
 void tfp_free(void *memory)
 {
+	if (!memory)
+		return;
+	tfp_budget_give((int64_t)malloc_usable_size(memory));
 	free(memory);
 }
 

@@ -1,9 +1,10 @@
 /*
- * Heap memory, so that a test can make the nth allocation fail.
+ * Heap memory, counted (base/budget.h), so that it has a limit, and so that a
+ * test can make the nth allocation fail.
  *
- * Everything in the project that asks the heap for memory asks here. In a
- * normal build these are the C library's functions and one branch on a
- * counter that is never armed.
+ * Everything in the project that asks the heap for memory asks here. These are
+ * the C library's functions, a thread's own counter, and one branch on another
+ * that is never armed outside of tests.
  */
 #ifndef TFP_BASE_ALLOC_H
 #define TFP_BASE_ALLOC_H
@@ -12,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As malloc, calloc and realloc; NULL when there is no memory. A size of 0
+/* As malloc, calloc and realloc; NULL when there is no memory, or it is refused. A size of 0
  * gives a unique pointer. The caller owns the memory and frees it with
  * tfp_free. */
 void *tfp_malloc(size_t size);

@@ -1,6 +1,7 @@
 #include "base/pool.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/progress.h"
 
 #include <pthread.h>
@@ -45,6 +46,7 @@ static void *worker(void *context)
 		pthread_mutex_lock(&pool->lock);
 	}
 	pthread_mutex_unlock(&pool->lock);
+	tfp_budget_thread_ends();
 	return NULL;
 }
 
@@ -132,6 +134,7 @@ struct loop {
 	void (*task)(void *context, size_t i);
 	void *context;
 	struct tfp_progress *progress; /* the caller's; gone when nothing is left to do */
+	struct tfp_account *account;   /* the same */
 };
 
 static void loop_run(struct loop *loop)
@@ -167,8 +170,10 @@ static void loop_help(void *context)
 {
 	struct loop *loop = context;
 	struct tfp_progress *before = tfp_progress_enter(loop->progress);
+	struct tfp_account *account = tfp_account_enter(loop->account);
 	loop_run(loop);
 	tfp_progress_enter(before);
+	tfp_account_enter(account);
 	loop_unref(loop);
 }
 
@@ -192,6 +197,7 @@ void tfp_pool_for(struct tfp_pool *pool, size_t count, void (*task)(void *contex
 	loop->task = task;
 	loop->context = context;
 	loop->progress = tfp_progress_current();
+	loop->account = tfp_account_current();
 	loop->references = 1;
 	for (size_t i = 0; i < helpers; i++) {
 		pthread_mutex_lock(&loop->lock);

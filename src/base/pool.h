@@ -27,7 +27,7 @@ enum tfp_status tfp_pool_submit(struct tfp_pool *pool, void (*task)(void *contex
  * threads become free, in the caller and in the pool's threads, and returns
  * when all are done. pool NULL: all in the caller. Cannot fail: where no
  * helper can be had, the caller does the work. Helpers work for the caller's
- * current job (base/progress.h). */
+ * current job (base/progress.h), on its account (base/budget.h). */
 void tfp_pool_for(struct tfp_pool *pool, size_t count, void (*task)(void *context, size_t i),
 		  void *context);
 

@@ -21,6 +21,7 @@ struct tfp_progress *tfp_progress_enter(struct tfp_progress *progress)
 {
 	struct tfp_progress *before = current;
 	current = progress;
+	tfp_account_enter(progress ? &progress->memory : NULL);
 	return before;
 }
 
@@ -80,6 +81,18 @@ bool tfp_cancelled(void)
 		return false;
 	atomic_store(&current->stopped, true);
 	return true;
+}
+
+void tfp_progress_start_over(void)
+{
+	if (!current)
+		return;
+	atomic_store(&current->bytes_done, 0);
+	atomic_store(&current->bytes_total, 0);
+	atomic_store(&current->events, 0);
+	atomic_store(&current->hosts_done, 0);
+	atomic_store(&current->hosts_total, 0);
+	atomic_store(&current->partial, false);
 }
 
 enum tfp_status tfp_fail_cancelled(struct tfp_error *err)

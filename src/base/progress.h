@@ -18,6 +18,7 @@
 #ifndef TFP_BASE_PROGRESS_H
 #define TFP_BASE_PROGRESS_H
 
+#include "base/budget.h"
 #include "base/error.h"
 
 #include <pthread.h>
@@ -47,12 +48,13 @@ struct tfp_progress {
 	atomic_uint_fast64_t hosts_done, hosts_total; /* 0 and 0: not counted */
 	atomic_bool unwanted;                         /* set by whoever knows */
 	atomic_uint needed_by;                        /* other jobs that wait for a part of it */
-	atomic_bool stopped; /* somebody was told to stop: nothing of it can be used */
-	atomic_bool partial; /* see tfp_progress_partial */
+	atomic_bool stopped;       /* somebody was told to stop: nothing of it can be used */
+	atomic_bool partial;       /* see tfp_progress_partial */
+	struct tfp_account memory; /* on which its threads take what they need */
 };
 
-/* Makes it the thread's current job; NULL for none. Returns the one before, to be put
- * back. */
+/* Makes it the thread's current job, and its account the current one; NULL for none. Returns
+ * the one before, to be put back. */
 struct tfp_progress *tfp_progress_enter(struct tfp_progress *progress);
 /* NULL when there is none. */
 struct tfp_progress *tfp_progress_current(void);
@@ -81,6 +83,8 @@ static inline bool tfp_goes_on(size_t i)
 {
 	return i % 4096 != 0 || !tfp_cancelled();
 }
+/* Between two attempts at the same: nothing was read yet, and nothing is missing. */
+void tfp_progress_start_over(void);
 /* The error of a job that stops; returns TFP_CANCELLED. */
 enum tfp_status tfp_fail_cancelled(struct tfp_error *err);
 

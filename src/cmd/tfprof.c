@@ -1,5 +1,6 @@
 /* tfprof: what the server shows, on the command line. */
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/machine.h"
@@ -7,6 +8,7 @@
 #include "base/notices.h"
 #include "base/number.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "cmd/results.h"
 #include "cmd/tfprof_capture.h"
 #include "report/reports.h"
@@ -85,6 +87,8 @@ static const char usage[] =
 	"      --cache-limit N  bytes that they may take; K, M, G, T stand for powers of\n"
 	"                       1024 (1G)\n"
 	"      --no-cache       keep nothing\n"
+	"      --memory-limit N bytes of memory to work with; what takes more is refused\n"
+	"                       (half of the memory)\n"
 	"  -h, --help           print this and exit\n"
 	"      --version        print the version and exit\n"
 	"      --licenses       print whose work is in the program, and its terms\n"
@@ -99,6 +103,7 @@ enum option_id {
 	OPTION_VERSION = 256,
 	OPTION_LICENSES,
 	OPTION_FOLLOW_SYMLINKS,
+	OPTION_MEMORY_LIMIT,
 	OPTION_STEP_SOURCE,
 	OPTION_TRACKS,
 	OPTION_FROM,
@@ -118,6 +123,7 @@ static const struct option long_options[] = {
 	{"to", required_argument, NULL, OPTION_TO},
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
 	TFP_RESULTS_LONG_OPTIONS,
+	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{"licenses", no_argument, NULL, OPTION_LICENSES},
@@ -135,6 +141,7 @@ struct options {
 	uint64_t rows, width;
 	bool width_given, format_given;
 	unsigned logdir_flags;
+	uint64_t memory_limit;
 	struct tfp_results_options results;
 };
 
@@ -212,6 +219,11 @@ static int read_options(struct options *o, int argc, char **argv)
 			break;
 		case OPTION_FOLLOW_SYMLINKS:
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
+			break;
+		case OPTION_MEMORY_LIMIT:
+			if (!tfp_read_size(optarg, &o->memory_limit))
+				return bad_usage("--memory-limit takes a size such as 4G, not '%s'",
+						 optarg);
 			break;
 		case TFP_RESULTS_OPTION_DIR:
 		case TFP_RESULTS_OPTION_LIMIT:
@@ -618,14 +630,12 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 	if (status == TFP_OK)
 		status = tfp_pool_new(&w->pool, 0, err);
 	if (status == TFP_OK)
-		status = tfp_capture_cache_new(&w->cache, w->dir, tfp_memory_of_machine() / 2,
-					       w->pool, err);
+		status = tfp_capture_cache_new(&w->cache, w->dir, o->memory_limit, w->pool, err);
 	/* Lists are not made of summaries. */
 	if (status == TFP_OK && tool)
 		status = tfp_results_open(&w->results, &o->results, o->path, err);
 	if (status == TFP_OK)
-		status = tfp_run_info_new(&w->info, w->dir, tfp_memory_of_machine() / 2, w->pool,
-					  err);
+		status = tfp_run_info_new(&w->info, w->dir, o->memory_limit, w->pool, err);
 	if (status == TFP_OK)
 		status = tfp_logdir_snapshot(w->dir, &w->snapshot, err);
 	if (status != TFP_OK)
@@ -638,7 +648,7 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 		status = run_ls(w, err);
 	else
 		status = run_info(w, err);
-	if (status == TFP_OK && tfp_buf_failed(&w->out))
+	if (status == TFP_OK && (tfp_buf_failed(&w->out) || tfp_budget_is_spoiled()))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the output");
 	if (status != TFP_OK)
 		return status;
@@ -651,7 +661,10 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 
 int main(int argc, char **argv)
 {
-	struct options o = {.rows = DEFAULT_ROWS, .results = {.limit_bytes = TFP_RESULTS_LIMIT}};
+	struct options o = {.rows = DEFAULT_ROWS,
+			    .memory_limit = tfp_memory_of_machine() / 2,
+			    .results = {.limit_bytes = TFP_RESULTS_LIMIT}};
+	struct tfp_progress job = {.memory.alone = true};
 	const struct tfp_tool *tool = NULL;
 	struct tfp_error err;
 	char text[2048];
@@ -682,7 +695,13 @@ int main(int argc, char **argv)
 	tfp_answer_init(&w.answer);
 	tfp_buf_init(&w.out, MAX_OUTPUT);
 	tfp_error_init(&err);
+	tfp_documents_init();
+	tfp_budget_set_limit(o.memory_limit);
+	tfp_progress_enter(&job);
 	code = run(&w, tool, &err) == TFP_OK ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (code != EXIT_SUCCESS)
+		tfp_budget_explain(&err);
+	tfp_progress_enter(NULL);
 	if (code != EXIT_SUCCESS)
 		fprintf(stderr, "tfprof: %s\n", tfp_error_text(&err, text, sizeof(text)));
 	else if (w.damaged)

@@ -1,5 +1,6 @@
 /* tfprof-server: serves the captures below a directory as web pages. */
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -41,8 +42,10 @@
 #define IDLE_MINUTES    10
 /* Larger blocks are the system's again as soon as they are freed. */
 #define LARGE_BLOCK ((size_t)4 << 20)
-/* What a quick look may unpack a file to: as much as a message can be. */
-#define LOOK_BYTES ((uint64_t)2 << 30)
+/* What a quick look may unpack a file to: as much as a message can be, if that leaves as much
+ * to others. */
+#define LOOK_BYTES_MAX ((uint64_t)2 << 30)
+#define LOOK_PART      2
 
 /* They are small: what is more than this is hardly asked for twice. */
 #define ANSWER_PART      16
@@ -76,8 +79,9 @@ static const char usage[] =
 	"                         allows at 16 KiB a second (60)\n"
 	"      --idle-minutes N   close captures that nobody used for so long, and give\n"
 	"                         their memory back; 0 for never (10)\n"
-	"      --memory-limit N   bytes that captures and answers may hold; K, M, G, T\n"
-	"                         stand for powers of 1024 (half of the memory)\n"
+	"      --memory-limit N   bytes of memory for captures, the work on them, and\n"
+	"                         answers; what does not fit waits or is refused. K, M,\n"
+	"                         G, T stand for powers of 1024 (half of the memory)\n"
 	"      --allow-capture    let clients capture from programs also when --host lets\n"
 	"                         others than this machine in\n"
 	"      --capture-allow HOST[:PORT],...\n"
@@ -465,6 +469,12 @@ static size_t answer_bytes(const struct options *o)
 	return part < ANSWER_BYTES_MAX ? (size_t)part : ANSWER_BYTES_MAX;
 }
 
+static uint64_t look_bytes(const struct options *o)
+{
+	uint64_t part = o->memory_limit / LOOK_PART;
+	return part < LOOK_BYTES_MAX ? part : LOOK_BYTES_MAX;
+}
+
 static enum tfp_status start(struct parts *p, const struct options *o, struct tfp_error *err)
 {
 	enum tfp_status status = tfp_logdir_new(&p->dir, o->logdir, o->logdir_flags, err);
@@ -479,7 +489,7 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 	if (status == TFP_OK)
 		status = tfp_results_open(&p->results, &o->results, o->logdir, err);
 	if (status == TFP_OK)
-		status = tfp_run_info_new(&p->info, p->dir, LOOK_BYTES, p->pool, err);
+		status = tfp_run_info_new(&p->info, p->dir, look_bytes(o), p->pool, err);
 	if (status == TFP_OK)
 		status = tfp_captures_new(&p->captures, p->dir, &o->captures, err);
 	if (status == TFP_OK)
@@ -526,6 +536,7 @@ static int serve(const struct options *o, const sigset_t *signals, bool *ended)
 		parts_release(&parts);
 		return EXIT_FAILURE;
 	}
+	tfp_budget_set_limit(o->memory_limit);
 	uint16_t port = parts.entrance.listener.port;
 	if (port && o->port && port != o->port)
 		tfp_log("port %u is taken, using %u", (unsigned)o->port, (unsigned)port);
@@ -576,6 +587,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	raise_file_limit(o.limits.connections);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+	tfp_documents_init();
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof-server: %s\n", err.message);
 		return EXIT_FAILURE;

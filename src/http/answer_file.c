@@ -1,5 +1,7 @@
 #include "http/answer_file.h"
 
+#include "base/budget.h"
+
 #include <string.h>
 
 #define KEY_MAX ((size_t)1 << 19)
@@ -60,9 +62,12 @@ bool tfp_answer_file_read(const struct tfp_question *q, const struct tfp_buf *ke
 			  struct tfp_reply *reply)
 {
 	struct tfp_buf bytes;
+	/* Without memory for it the answer is made anew, by a job that can wait. */
+	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	tfp_buf_init(&bytes, sizeof(struct head) + sizeof(reply->download) + BODY_MAX);
 	bool found = tfp_result_cache_get(q->app->results, key, &bytes) && decode(&bytes, reply);
 	tfp_buf_release(&bytes);
+	tfp_account_enter(before);
 	return found;
 }
 
@@ -80,6 +85,7 @@ void tfp_answer_file_write(const struct tfp_question *q, const struct tfp_buf *k
 	tfp_buf_release(&now);
 	if (!same)
 		return;
+	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	tfp_buf_init(&bytes, sizeof(head) + head.name_size + BODY_MAX);
 	tfp_buf_add(&bytes, &head, sizeof(head));
 	tfp_buf_add(&bytes, reply->download, head.name_size);
@@ -87,4 +93,5 @@ void tfp_answer_file_write(const struct tfp_question *q, const struct tfp_buf *k
 	if (!tfp_buf_failed(&bytes))
 		tfp_result_cache_put(q->app->results, key, &bytes);
 	tfp_buf_release(&bytes);
+	tfp_account_enter(before);
 }

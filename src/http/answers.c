@@ -236,19 +236,52 @@ static void finish_cancelled(struct job *job)
 
 /* ---- making ---- */
 
+static enum tfp_status attempt(struct job *job, bool *lasting, struct tfp_error *err)
+{
+	*lasting = false;
+	tfp_error_init(err);
+	tfp_progress_stage(TFP_STAGE_ANALYSING);
+	enum tfp_status status =
+		job->answers->config.make(&job->question, &job->reply, lasting, err);
+	if (status == TFP_OK && tfp_budget_is_spoiled())
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer");
+	if (status != TFP_OK || atomic_load(&job->progress.partial))
+		*lasting = false;
+	return status;
+}
+
+/* As an attempt; where it did not have the memory that it needs, another one follows with all
+ * that there is. */
+static enum tfp_status make_within_budget(struct job *job, bool *lasting, struct tfp_error *err)
+{
+	struct tfp_reply fresh = job->reply; /* its tag, and no body yet */
+	tfp_buf_init(&fresh.body, job->reply.body.ceiling);
+	tfp_budget_begin();
+	enum tfp_status status = attempt(job, lasting, err);
+	if (tfp_budget_was_short() && !*lasting && !job->reply.stream.write && !tfp_cancelled()) {
+		tfp_log_verbose("once more, alone: %s?%s", job->own.path, job->own.search);
+		tfp_reply_release(&job->reply);
+		job->reply = fresh;
+		tfp_progress_start_over();
+		tfp_progress_stage(TFP_STAGE_WAITING);
+		tfp_budget_go_alone();
+		status = attempt(job, lasting, err);
+	}
+	if (status != TFP_OK)
+		status = tfp_budget_explain(err);
+	tfp_budget_end();
+	return status;
+}
+
 static void make(struct job *job)
 {
 	struct tfp_error err;
-	bool lasting = false;
-	tfp_error_init(&err);
+	bool lasting;
 	tfp_log_verbose("making %s?%s", job->own.path, job->own.search);
 	tfp_progress_enter(&job->progress);
-	tfp_progress_stage(TFP_STAGE_ANALYSING);
-	enum tfp_status status =
-		job->answers->config.make(&job->question, &job->reply, &lasting, &err);
+	enum tfp_status status = make_within_budget(job, &lasting, &err);
 	bool cancelled = tfp_cancelled();
 	tfp_progress_enter(NULL);
-	lasting = lasting && !atomic_load(&job->progress.partial);
 	if (cancelled)
 		finish_cancelled(job);
 	else if (status != TFP_OK)

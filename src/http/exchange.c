@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/server_parts.h"
@@ -12,8 +13,11 @@
 static void answer_job(void *context)
 {
 	struct tfp_exchange *r = context;
+	struct tfp_account account = {.small = true};
+	tfp_account_enter(&account);
 	tfp_route_answer(r->route, &r->server->app, r->server->build, &r->target, &r->conditions,
 			 &r->reply);
+	tfp_account_enter(NULL);
 	MHD_resume_connection(r->connection);
 }
 

@@ -1,22 +1,24 @@
 #include "http/reply.h"
 
+#include "base/budget.h"
 #include "base/hash.h"
+#include "store/zstd_heap.h"
 #include "tools/run_info.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #define MAX_BODY   ((size_t)1 << 30)
 #define MIN_PACKED 1024u /* below, headers weigh more than what is saved */
 #define ZSTD_LEVEL 3
 #define GZIP_LEVEL 5
 /* From here on somebody waits for the packing rather than for the bytes. */
-#define LARGE_BODY  ((size_t)1 << 18)
-#define GZIP_WINDOW (15 + 16) /* zlib: 16 asks for the gzip format */
-#define GZIP_MEMORY 8
+#define LARGE_BODY   ((size_t)1 << 18)
+#define GZIP_WINDOW  (15 + 16) /* zlib: 16 asks for the gzip format */
+#define GZIP_MEMORY  8
+#define PACKED_PIECE (LARGE_BODY + LARGE_BODY / 8)
 /* For what is refused because there is too much of it now. */
 #define RETRY_AFTER_S 2u
 /* For a file that is still being written. */
@@ -56,14 +58,15 @@ static const char no_memory[] =
 void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 {
 	drop_stream(reply);
-	tfp_buf_clear(&reply->body);
+	tfp_buf_release(&reply->body); /* it may be large */
+	tfp_buf_init(&reply->body, MAX_BODY);
 	reply->encoding = TFP_HTTP_IDENTITY;
 	reply->status = (unsigned)err->status < TFP_STATUS_COUNT ? http_status[err->status] : 500;
 	reply->content_type = "application/json";
 	reply->etag[0] = reply->download[0] = '\0';
 	reply->fixed = NULL;
 	reply->retry_after_s = 0;
-	if (err->status == TFP_TOO_MANY)
+	if (err->status == TFP_TOO_MANY || err->status == TFP_BUSY)
 		reply->retry_after_s = RETRY_AFTER_S;
 	else if (err->status == TFP_CHANGING)
 		reply->retry_after_s = COMPLETE_AFTER_S;
@@ -111,26 +114,53 @@ void tfp_reply_tag_body(struct tfp_reply *reply)
 		 tfp_hash_bytes(b->data, b->size, 1), tfp_hash_bytes(b->data, b->size, 2));
 }
 
-static size_t pack_zstd(const struct tfp_buf *from, char *to, size_t room)
+/* By how much a form grows at a time: its size is not known, and mostly a tenth of the body's.
+ * Small ones are made in one piece. */
+static size_t piece_of(const struct tfp_buf *out)
 {
-	size_t size = ZSTD_compress(to, room, from->data, from->size,
-				    from->size < LARGE_BODY ? ZSTD_LEVEL : 1);
-	return ZSTD_isError(size) ? 0 : size;
+	size_t rest = out->ceiling - out->size;
+	return rest == 0 ? 1 : rest < PACKED_PIECE ? rest : PACKED_PIECE;
 }
 
-static size_t pack_gzip(const struct tfp_buf *from, char *to, size_t room)
+static void pack_zstd(const struct tfp_buf *from, struct tfp_buf *out)
+{
+	ZSTD_CCtx *z = ZSTD_createCCtx_advanced(tfp_zstd_heap);
+	ZSTD_inBuffer in = {from->data, from->size, 0};
+	size_t more = 1;
+	if (!z)
+		return;
+	ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel,
+			       from->size < LARGE_BODY ? ZSTD_LEVEL : 1);
+	ZSTD_CCtx_setPledgedSrcSize(z, from->size);
+	while (more && !ZSTD_isError(more) && tfp_buf_reserve(out, piece_of(out))) {
+		ZSTD_outBuffer to = {out->data + out->size, out->room - out->size - 1, 0};
+		more = ZSTD_compressStream2(z, &to, &in, ZSTD_e_end);
+		out->size += to.pos;
+	}
+	if (more)
+		out->failed = true;
+	ZSTD_freeCCtx(z);
+}
+
+static void pack_gzip(const struct tfp_buf *from, struct tfp_buf *out)
 {
 	/* from->size is at most MAX_BODY, which fits zlib's 32 bits. */
-	z_stream z = {.next_in = (Bytef *)(uintptr_t)from->data,
-		      .avail_in = (uInt)from->size,
-		      .next_out = (Bytef *)to,
-		      .avail_out = (uInt)room};
-	if (deflateInit2(&z, from->size < LARGE_BODY ? GZIP_LEVEL : 1, Z_DEFLATED, GZIP_WINDOW,
-			 GZIP_MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return 0;
-	size_t size = deflate(&z, Z_FINISH) == Z_STREAM_END ? room - z.avail_out : 0;
+	z_stream z = {.next_in = (Bytef *)(uintptr_t)from->data, .avail_in = (uInt)from->size};
+	int code = deflateInit2(&z, from->size < LARGE_BODY ? GZIP_LEVEL : 1, Z_DEFLATED,
+				GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY);
+	if (code != Z_OK)
+		return;
+	while (code == Z_OK && tfp_buf_reserve(out, piece_of(out))) {
+		z.next_out = (Bytef *)(out->data + out->size);
+		z.avail_out = (uInt)(out->room - out->size - 1);
+		code = deflate(&z, Z_FINISH);
+		out->size = (size_t)((char *)z.next_out - out->data);
+		if (code == Z_BUF_ERROR)
+			code = Z_OK;
+	}
+	if (code != Z_STREAM_END)
+		out->failed = true;
 	deflateEnd(&z);
-	return size;
 }
 
 bool tfp_reply_is_worth_packing(const struct tfp_reply *reply)
@@ -141,17 +171,19 @@ bool tfp_reply_is_worth_packing(const struct tfp_reply *reply)
 void tfp_reply_pack(const struct tfp_buf *body, enum tfp_http_encoding encoding,
 		    struct tfp_buf *out)
 {
-	tfp_buf_init(out, MAX_BODY);
+	tfp_buf_init(out, ZSTD_compressBound(body->size));
 	if (encoding == TFP_HTTP_IDENTITY || body->size == 0)
 		return;
-	/* A result that would not be smaller does not fit, and is not used. */
-	size_t room = body->size - 1;
-	char *to = tfp_buf_reserve(out, room);
-	if (to)
-		out->size = encoding == TFP_HTTP_ZSTD ? pack_zstd(body, to, room)
-						      : pack_gzip(body, to, room);
-	if (out->size == 0)
+	/* Where there is no memory for it, that concerns nobody else. */
+	struct tfp_account packing = {.small = true};
+	struct tfp_account *before = tfp_account_enter(&packing);
+	if (encoding == TFP_HTTP_ZSTD)
+		pack_zstd(body, out);
+	else
+		pack_gzip(body, out);
+	if (out->size == 0 || out->size >= body->size || tfp_buf_failed(out))
 		tfp_buf_release(out);
+	tfp_account_enter(before);
 }
 
 void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)

@@ -1,6 +1,7 @@
 #include "http/reply_cache.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -22,11 +23,14 @@ struct entry {
 
 struct tfp_reply_cache {
 	size_t limit;
+	struct tfp_reserve reserve;
 	pthread_mutex_t lock; /* guards what follows */
 	size_t count, bytes;
 	struct entry *newest, *oldest;
 	struct entry *buckets[BUCKETS];
 };
+
+static void let_go(void *context, uint64_t bytes);
 
 enum tfp_status tfp_reply_cache_new(struct tfp_reply_cache **out, size_t limit_bytes,
 				    struct tfp_error *err)
@@ -37,6 +41,8 @@ enum tfp_status tfp_reply_cache_new(struct tfp_reply_cache **out, size_t limit_b
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a cache of answers");
 	cache->limit = limit_bytes;
 	pthread_mutex_init(&cache->lock, NULL);
+	cache->reserve = (struct tfp_reserve){.let_go = let_go, .context = cache};
+	tfp_budget_add_reserve(&cache->reserve);
 	return TFP_OK;
 }
 
@@ -89,10 +95,23 @@ static void account(struct tfp_reply_cache *cache, struct entry *e)
 		remove_entry(cache, cache->oldest);
 }
 
+/* Somebody needs the memory. */
+static void let_go(void *context, uint64_t bytes)
+{
+	struct tfp_reply_cache *cache = context;
+	if (pthread_mutex_trylock(&cache->lock) != 0)
+		return;
+	uint64_t enough = cache->bytes > bytes ? cache->bytes - bytes : 0;
+	while (cache->bytes > enough)
+		remove_entry(cache, cache->oldest);
+	pthread_mutex_unlock(&cache->lock);
+}
+
 void tfp_reply_cache_free(struct tfp_reply_cache *cache)
 {
 	if (!cache)
 		return;
+	tfp_budget_remove_reserve(&cache->reserve);
 	while (cache->oldest)
 		remove_entry(cache, cache->oldest);
 	pthread_mutex_destroy(&cache->lock);

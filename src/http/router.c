@@ -1,6 +1,7 @@
 #include "http/router.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/hash.h"
 #include "base/notices.h"
 #include "base/progress.h"
@@ -107,6 +108,8 @@ static enum tfp_status answer_metrics(struct exchange *x, struct tfp_error *err)
 	tfp_metrics_set(m, TFP_METRIC_ANSWER_BYTES, (int64_t)answers.kept_bytes);
 	tfp_metrics_set(m, TFP_METRIC_ANSWERS_FROM_MEMORY, (int64_t)answers.from_memory);
 	tfp_metrics_set(m, TFP_METRIC_ANSWERS_FROM_DISK, (int64_t)answers.from_disk);
+	tfp_metrics_set(m, TFP_METRIC_MEMORY_BYTES, (int64_t)tfp_budget_used());
+	tfp_metrics_set(m, TFP_METRIC_MEMORY_LIMIT, (int64_t)tfp_budget_limit());
 	tfp_metrics_set(m, TFP_METRIC_CAPTURES_RESIDENT, (int64_t)captures.resident);
 	tfp_metrics_set(m, TFP_METRIC_CAPTURE_BYTES, (int64_t)captures.bytes);
 	tfp_metrics_set(m, TFP_METRIC_CAPTURE_HITS, (int64_t)captures.hits);
@@ -719,8 +722,12 @@ void tfp_route_answer(const struct tfp_route *route, const struct tfp_http_app *
 	enum tfp_status status =
 		conditions->post ? answer_post(route, app, target, conditions->post, reply, &err)
 				 : answer_get(route, app, build, target, conditions, reply, &err);
-	if (status != TFP_OK)
+	if (status == TFP_OK && tfp_budget_is_spoiled())
+		status = tfp_fail(&err, TFP_NO_MEMORY, "no memory for the answer");
+	if (status != TFP_OK) {
+		tfp_budget_explain(&err);
 		tfp_route_error(app, &err, reply);
+	}
 	tfp_reply_compress(reply, conditions->accept_encoding);
 }
 

@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/log.h"
 #include "http/server_parts.h"
 #include "store/pack.h"
@@ -123,8 +124,11 @@ static void stream_job(void *context)
 	struct stream *s = context;
 	struct tfp_metrics *metrics = s->server->metrics;
 	struct tfp_error err;
+	struct tfp_account account = {.small = true};
 	tfp_error_init(&err);
+	tfp_account_enter(&account);
 	enum tfp_status status = write_stream(s, &err);
+	tfp_account_enter(NULL);
 	if (status != TFP_OK)
 		tfp_log_verbose("a download ends early: %s", err.message);
 	s->body.free(s->body.context);

@@ -22,6 +22,8 @@ static void free_capture(struct tfp_capture_parts *cap)
 	tfp_free(cap->diagnostics);
 	tfp_free(cap->strings);
 	tfp_unpacked_release(&cap->unpacked);
+	if (cap->mapped_bytes)
+		tfp_budget_give_mapped(cap->mapped_bytes);
 	pthread_mutex_destroy(&cap->lock);
 	pthread_cond_destroy(&cap->computed);
 	if (cap->gone)
@@ -305,6 +307,16 @@ static enum tfp_status new_capture(struct tfp_capture_parts **out, struct tfp_er
 	return TFP_OK;
 }
 
+/* Counts a file that is read where it is mapped. */
+static enum tfp_status count_mapped(struct tfp_capture_parts *cap, struct tfp_error *err)
+{
+	size_t bytes = cap->unpacked.packed ? 0 : cap->unpacked.size;
+	if (!tfp_budget_take_mapped(bytes))
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the capture's %zu bytes", bytes);
+	cap->mapped_bytes = bytes;
+	return TFP_OK;
+}
+
 static enum tfp_status finish(struct tfp_capture **out, struct tfp_capture_parts *cap,
 			      enum tfp_status status, const char *name, struct tfp_error *err)
 {
@@ -335,6 +347,8 @@ enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *n
 	if (status == TFP_OK)
 		status = tfp_unpack(&cap->unpacked, fd, name, compression, max_bytes,
 				    stream ? &watch : NULL, err);
+	if (status == TFP_OK)
+		status = count_mapped(cap, err);
 	if (status == TFP_OK) {
 		cap->pub.bytes = (struct tfp_span){cap->unpacked.data, cap->unpacked.size};
 		/* Threads that read its first planes count theirs meanwhile. */

@@ -1,6 +1,7 @@
 #include "store/capture_cache.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -14,9 +15,6 @@
 #include <unistd.h>
 
 #define BUCKETS 1024u
-/* A compressed file may unpack to as much as protobuf lets a message be, even
- * where that is more than may be kept. */
-#define MIN_UNPACKED (UINT64_C(1) << 31)
 
 enum state { LOADING, READY, FAILED };
 
@@ -29,6 +27,7 @@ struct entry {
 	unsigned references;         /* the table's, the loader's, those that wait */
 	bool in_table;
 	bool passing; /* nobody has asked who wants it kept */
+	bool no_room; /* FAILED: the budget refused what it needed */
 	enum state state;
 	struct tfp_making making;    /* while LOADING */
 	struct tfp_capture *capture; /* READY */
@@ -75,6 +74,7 @@ struct tfp_capture_cache {
 	struct departed *departed;
 	struct entry *newest, *oldest;
 	struct entry *gone; /* to be freed by who gives up the lock, as that takes time */
+	struct tfp_reserve reserve;
 	/* for those that nobody uses; 0: nothing is dropped */
 	int64_t idle_ns;
 	pthread_cond_t first_came; /* there is something to drop later, or it is time to stop */
@@ -82,6 +82,8 @@ struct tfp_capture_cache {
 	bool stopping;
 	struct entry *buckets[BUCKETS];
 };
+
+static void let_go(void *context, uint64_t bytes);
 
 enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp_logdir *dir,
 				      uint64_t limit_bytes, struct tfp_pool *pool,
@@ -105,6 +107,8 @@ enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp
 	tfp_making_init_condition(&cache->room);
 	pthread_mutex_init(&cache->lock, NULL);
 	tfp_making_init_condition(&cache->loaded);
+	cache->reserve = (struct tfp_reserve){.let_go = let_go, .context = cache};
+	tfp_budget_add_reserve(&cache->reserve);
 	return TFP_OK;
 }
 
@@ -228,6 +232,7 @@ void tfp_capture_cache_free(struct tfp_capture_cache *cache)
 		pthread_mutex_unlock(&cache->lock);
 		pthread_join(cache->dropper, NULL);
 	}
+	tfp_budget_remove_reserve(&cache->reserve);
 	pthread_mutex_lock(&cache->lock);
 	for (size_t i = 0; i < BUCKETS; i++) {
 		while (cache->buckets[i])
@@ -302,6 +307,24 @@ enum tfp_status tfp_capture_cache_drop_idle(struct tfp_capture_cache *cache, uin
 	return TFP_OK;
 }
 
+/* Somebody needs the memory: what nobody uses goes, the least recently used first. */
+static void let_go(void *context, uint64_t bytes)
+{
+	struct tfp_capture_cache *cache = context;
+	struct entry *newer;
+	uint64_t freed = 0;
+	if (pthread_mutex_trylock(&cache->lock) != 0)
+		return;
+	for (struct entry *e = cache->oldest; e && freed < bytes; e = newer) {
+		newer = e->newer;
+		if (!e->capture || e->references > 1 || tfp_capture_is_shared(e->capture))
+			continue;
+		freed += e->bytes;
+		table_remove(cache, e);
+	}
+	unlock(cache);
+}
+
 /* ---- room for what is to be loaded ---- */
 
 /* What a capture will take: its bytes, columns and some facts. What it really takes is
@@ -329,6 +352,12 @@ static bool worth_waiting(const struct tfp_capture_cache *cache, bool passing)
 	return cache->loading > 0 || (passing && cache->visitors > 0);
 }
 
+static bool must_wait(const struct tfp_capture_cache *cache, uint64_t expected, bool passing)
+{
+	return (too_full(cache, expected) || (passing && tfp_budget_one_by_one())) &&
+	       worth_waiting(cache, passing);
+}
+
 /* With the lock held. Makes room as far as possible and takes it. Ends at once when the
  * current job is to stop. */
 static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passing)
@@ -343,7 +372,7 @@ static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passi
 		if (cache->waiting == &me) {
 			while (too_full(cache, expected) && cache->oldest)
 				table_remove(cache, cache->oldest);
-			if (!too_full(cache, expected) || !worth_waiting(cache, passing))
+			if (!must_wait(cache, expected, passing))
 				break;
 		}
 		if (cache->gone) {
@@ -449,6 +478,8 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 		status = wanted ? take(e, out, err) : tfp_fail_cancelled(err);
 		/* Whoever loaded it was told to stop, and had no time to hear of us. */
 		*again = wanted && status == TFP_CANCELLED;
+		if (e->state == FAILED && e->no_room)
+			tfp_budget_refuse(); /* as if it had been ours */
 		if (e->in_table && e->state != LOADING) {
 			lru_remove(cache, e);
 			lru_add(cache, e);
@@ -479,11 +510,14 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	enter(cache, expected, passing);
 	unlock(cache);
 
-	uint64_t unpacked = cache->limit > MIN_UNPACKED ? cache->limit : MIN_UNPACKED;
 	tfp_log_verbose("opening %s", file->path);
-	status = tfp_capture_open(&capture, fd, file->path, file->compression, unpacked,
+	status = tfp_capture_open(&capture, fd, file->path, file->compression, cache->limit,
 				  cache->pool, error);
 	close(fd);
+	bool no_room = status == TFP_NO_MEMORY && tfp_budget_was_short();
+	/* It would be the same another time, and is not tried then. */
+	if (no_room && tfp_budget_is_too_large())
+		status = tfp_budget_explain(error);
 
 	pthread_mutex_lock(&cache->lock);
 	tfp_making_end(&e->making);
@@ -491,6 +525,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	if (passing && status != TFP_OK)
 		visit_ended(cache);
 	e->state = status == TFP_OK ? READY : FAILED;
+	e->no_room = no_room && status == TFP_NO_MEMORY;
 	e->capture = capture;
 	e->error = error;
 	take(e, out, err); /* before it may leave the table: it is in use */

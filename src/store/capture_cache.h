@@ -7,7 +7,8 @@
  * Who needs a capture that has to be loaded waits while there is no room for it
  * beside those that are being loaded. There may be no room because others use
  * what they got: who holds a capture may need another one, so that nobody waits
- * for that, and captures in use can hold more than the limit together.
+ * for that. All together is bounded by the budget (base/budget.h): captures that
+ * nobody uses go when somebody needs the memory, and a load can be refused.
  */
 #ifndef TFP_STORE_CAPTURE_CACHE_H
 #define TFP_STORE_CAPTURE_CACHE_H
@@ -32,7 +33,8 @@ void tfp_capture_cache_free(struct tfp_capture_cache *cache);
 
 /* The capture in its present state, loaded if need be. *out is referenced for
  * the caller. Thread-safe. An error of a file is remembered until the file
- * changes, so that a broken file is not read again and again. */
+ * changes, so that a broken file is not read again and again; nor is one that
+ * needs more than the budget for a job that is alone (TFP_TOO_LARGE). */
 enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 				      const struct tfp_capture_file *file, struct tfp_capture **out,
 				      struct tfp_error *err) TFP_CHECK;

@@ -72,6 +72,7 @@ struct tfp_capture_parts {
 	struct tfp_capture pub; /* first: a pointer to one is a pointer to the other */
 	atomic_size_t references;
 	struct tfp_unpacked unpacked; /* zeroed when the bytes are the caller's */
+	size_t mapped_bytes;          /* counted for it in the budget */
 	struct tfp_plane *planes;
 	struct tfp_plane_state *states;
 	struct tfp_diagnostic *diagnostics;

@@ -1,9 +1,11 @@
 #include "store/result_cache.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "store/zstd_heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +21,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #define MAGIC        "tfprof result 1\n"
 #define KEY_MAX      ((size_t)1 << 20)
@@ -68,7 +69,7 @@ bool tfp_result_encode(const struct tfp_buf *key, const struct tfp_buf *bytes, s
 	tfp_buf_add(&plain, bytes->data, bytes->size);
 	size_t room = ZSTD_compressBound(plain.size);
 	char *to = tfp_buf_failed(&plain) ? NULL : tfp_buf_reserve(out, room);
-	ZSTD_CCtx *z = to ? ZSTD_createCCtx() : NULL;
+	ZSTD_CCtx *z = to ? ZSTD_createCCtx_advanced(tfp_zstd_heap) : NULL;
 	if (z) {
 		ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
 		size_t size = ZSTD_compress2(z, to, room, plain.data, plain.size);
@@ -308,6 +309,8 @@ bool tfp_result_cache_get(struct tfp_result_cache *cache, const struct tfp_buf *
 	struct tfp_buf file, whole;
 	if (!cache)
 		return false;
+	/* What cannot be read for want of memory is made anew: no reason to refuse that. */
+	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	bool ok = whole_key(cache, key, &whole);
 	name_of(cache, &whole, name);
 	int fd = ok ? openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -324,6 +327,7 @@ bool tfp_result_cache_get(struct tfp_result_cache *cache, const struct tfp_buf *
 		close(fd);
 	tfp_buf_release(&file);
 	tfp_buf_release(&whole);
+	tfp_account_enter(before);
 	return ok;
 }
 
@@ -473,6 +477,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	uint64_t taken = 0;
 	if (!cache || bytes->size > TFP_RESULT_MAX)
 		return false;
+	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	bool ok = whole_key(cache, key, &whole);
 	tfp_buf_init(&file, SIZE_MAX / 2);
 	ok = ok && tfp_result_encode(&whole, bytes, &file) && file.size <= cache->limit;
@@ -496,6 +501,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	}
 	tfp_buf_release(&file);
 	tfp_buf_release(&whole);
+	tfp_account_enter(before);
 	return ok;
 }
 

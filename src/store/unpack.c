@@ -1,6 +1,9 @@
 #include "store/unpack.h"
 
+#include "base/alloc.h"
+#include "base/budget.h"
 #include "base/progress.h"
+#include "store/zstd_heap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,16 +12,20 @@
 #include <zstd.h>
 
 #define FIRST_ROOM ((size_t)1 << 20)
+/* Room is counted before it is used: not twice as much as there is, where that is much. */
+#define MORE_ROOM ((size_t)16 << 20)
 
 /* Who watches is told after so many bytes. */
 #define STEP ((size_t)4 << 20)
-/* No more addresses than this are asked for. */
-#define MAX_RESERVED ((uint64_t)1 << 40)
-
 static size_t page_up(uint64_t bytes)
 {
 	const uint64_t page = 4096 * 16; /* of any machine */
 	return (size_t)((bytes + page - 1) / page * page);
+}
+
+static enum tfp_status no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 }
 
 /* Addresses for all that may come, without memory behind them: what is unpacked never moves,
@@ -26,7 +33,7 @@ static size_t page_up(uint64_t bytes)
 static enum tfp_status reserve(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
 {
 	void *data = MAP_FAILED;
-	size_t size = page_up((max_bytes < MAX_RESERVED ? max_bytes : MAX_RESERVED) + 1);
+	size_t size = page_up(max_bytes + 1);
 	for (; data == MAP_FAILED && size >= FIRST_ROOM / 2; size /= 2) {
 		size = page_up(size);
 		data = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
@@ -35,7 +42,7 @@ static enum tfp_status reserve(struct tfp_unpacked *u, uint64_t max_bytes, struc
 			break;
 	}
 	if (data == MAP_FAILED)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
+		return no_memory(err);
 	/* Without huge pages half of the time goes into a fault for every 4 KiB. Where there
 	 * are none, small ones do. */
 	madvise(data, size, MADV_HUGEPAGE);
@@ -46,23 +53,29 @@ static enum tfp_status reserve(struct tfp_unpacked *u, uint64_t max_bytes, struc
 
 static enum tfp_status grow(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
 {
-	size_t room = u->room ? u->room * 2 : FIRST_ROOM;
+	size_t more = u->room == 0 ? FIRST_ROOM : u->room < MORE_ROOM ? u->room : MORE_ROOM;
 	if (u->room >= max_bytes) {
 		tfp_fail(err, TFP_TOO_LARGE,
 			 "unpacks to more than %llu bytes, %llu times its own %zu",
 			 (unsigned long long)max_bytes,
 			 (unsigned long long)(max_bytes / u->file.size), u->file.size);
-		tfp_error_set_hint(err, "raise --memory-limit, or unpack the file first");
+		tfp_error_set_hint(err, max_bytes < TFP_UNPACK_MAX
+						? "raise --memory-limit, or unpack the file first"
+						: "no profiler writes so much; if it is right, "
+						  "unpack the file first");
 		return TFP_TOO_LARGE;
 	}
 	enum tfp_status status = u->data ? TFP_OK : reserve(u, max_bytes, err);
 	if (status != TFP_OK)
 		return status;
-	room = room < u->reserved ? room : u->reserved;
-	if (room == u->room ||
-	    mprotect((void *)(uintptr_t)u->data, room, PROT_READ | PROT_WRITE) != 0)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
-	u->room = room;
+	more = more < u->reserved - u->room ? more : u->reserved - u->room;
+	if (more == 0 || !tfp_budget_take(more))
+		return no_memory(err);
+	if (mprotect((void *)(uintptr_t)(u->data + u->room), more, PROT_READ | PROT_WRITE) != 0) {
+		tfp_budget_give((int64_t)more);
+		return no_memory(err);
+	}
+	u->room += more;
 	return TFP_OK;
 }
 
@@ -74,7 +87,10 @@ static void trim(struct tfp_unpacked *u)
 		munmap((void *)(uintptr_t)(u->data + used), u->reserved - used);
 		u->reserved = used;
 	}
-	u->room = u->room < u->reserved ? u->room : u->reserved;
+	if (u->room > u->reserved) {
+		tfp_budget_give((int64_t)(u->room - u->reserved));
+		u->room = u->reserved;
+	}
 }
 
 static void tell(const struct tfp_unpack_watch *watch, const struct tfp_unpacked *u)
@@ -98,7 +114,7 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 	bool full = false;  /* there may be more to come without more input */
 	/* 16: a gzip header is expected, not a zlib one. */
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
+		return no_memory(err);
 	while (status == TFP_OK && (at < end || full)) {
 		if (tfp_cancelled()) {
 			status = tfp_fail_cancelled(err);
@@ -123,7 +139,7 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 		if (whole)
 			inflateReset(&z); /* a gzip file may be several, one after the other */
 		else if (code == Z_MEM_ERROR)
-			status = tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
+			status = no_memory(err);
 		else if (code != Z_OK && code != Z_BUF_ERROR)
 			break;
 	}
@@ -136,12 +152,13 @@ static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 				   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
-	ZSTD_DStream *z = ZSTD_createDStream();
+	/* Its window may be as large as the file says, 128 MiB. */
+	ZSTD_DStream *z = ZSTD_createDCtx_advanced(tfp_zstd_heap);
 	enum tfp_status status = TFP_OK;
 	ZSTD_inBuffer in = {u->file.data, u->file.size, 0};
 	size_t more = 0;
 	if (!z)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
+		return no_memory(err);
 	for (;;) {
 		if (tfp_cancelled()) {
 			status = tfp_fail_cancelled(err);
@@ -159,6 +176,10 @@ static enum tfp_status unpack_zstd(struct tfp_unpacked *u, uint64_t max_bytes,
 		tfp_progress_add_bytes(in.pos - before);
 		u->size += out.pos;
 		tell(watch, u);
+		if (ZSTD_getErrorCode(more) == ZSTD_error_memory_allocation) {
+			status = no_memory(err);
+			break;
+		}
 		if (ZSTD_isError(more)) {
 			u->truncated = true;
 			break;
@@ -179,6 +200,8 @@ enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
 	*out = (struct tfp_unpacked){0};
+	if (max_bytes > TFP_UNPACK_MAX)
+		max_bytes = TFP_UNPACK_MAX;
 	enum tfp_status status = tfp_mapped_file_open(&out->file, fd, name, err);
 	if (status != TFP_OK)
 		return status;
@@ -216,6 +239,7 @@ void tfp_unpacked_release(struct tfp_unpacked *u)
 {
 	if (u->reserved)
 		munmap((void *)(uintptr_t)u->data, u->reserved);
+	tfp_budget_give((int64_t)u->room);
 	tfp_mapped_file_release(&u->file);
 	*u = (struct tfp_unpacked){0};
 }

@@ -32,11 +32,15 @@ struct tfp_unpack_watch {
 	void *context;
 };
 
-/* Reads the file behind fd, which stays the caller's. max_bytes bounds what a
- * compressed file may grow to: TFP_TOO_LARGE beyond. Compressed data that is
- * damaged before its first byte came out is TFP_BAD_INPUT. The bytes of a compressed
- * file count as the current job's (base/progress.h) while they are unpacked. watch may be NULL; it
- * is called in this thread. */
+/* More than a capture can be: protobuf writes no message of 2 GiB. */
+#define TFP_UNPACK_MAX (UINT64_C(1) << 31)
+
+/* Reads the file behind fd, which stays the caller's. max_bytes, or TFP_UNPACK_MAX if that is
+ * less, bounds what a compressed file may grow to: TFP_TOO_LARGE beyond. What it grows to is
+ * counted (base/budget.h), so that it may be refused before: TFP_NO_MEMORY. Compressed data that
+ * is damaged before its first byte came out is TFP_BAD_INPUT. The bytes of a compressed file count
+ * as the current job's (base/progress.h) while they are unpacked. watch may be NULL; it is called
+ * in this thread. */
 enum tfp_status tfp_unpack(struct tfp_unpacked *out, int fd, const char *name,
 			   enum tfp_compression compression, uint64_t max_bytes,
 			   const struct tfp_unpack_watch *watch, struct tfp_error *err) TFP_CHECK;

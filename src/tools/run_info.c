@@ -3,6 +3,7 @@
 #include "analysis/run_env.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "tools/run_times.h"
@@ -169,9 +170,14 @@ static void look_at(struct tfp_run_info *info, const struct tfp_capture_file *fi
 	if (tfp_logdir_open(info->dir, file, &fd, &identity, error) != TFP_OK)
 		return;
 	look->identity = identity;
+	/* Nothing of the reserve, which is for the lists themselves. */
+	struct tfp_account looking = {0}, *before = tfp_account_enter(&looking);
 	enum tfp_status status = tfp_capture_peek(fd, file->path, file->compression,
 						  info->max_bytes, NULL, see_plane, look, error);
 	close(fd);
+	if (status != TFP_OK)
+		tfp_budget_explain(error);
+	tfp_account_enter(before);
 	if (status == TFP_OK) {
 		error->status = TFP_OK;
 		count_devices(look);
@@ -218,12 +224,18 @@ static enum tfp_status run_looks_init(struct run_looks *r, struct tfp_run_info *
 		return no_memory(err);
 	}
 	tfp_pool_for(info->pool, run->host_count, look_at_host, r);
-	/* That says nothing about the file. */
 	for (size_t i = 0; i < run->host_count; i++) {
-		if (r->errors[i].status != TFP_NO_MEMORY)
+		/* Not so many at a time, then. */
+		if (r->errors[i].status == TFP_BUSY)
+			look_at_host(r, i);
+		/* That says nothing about the file. */
+		enum tfp_status status = r->errors[i].status;
+		if (status != TFP_NO_MEMORY && status != TFP_BUSY)
 			continue;
+		if (err)
+			*err = r->errors[i];
 		run_looks_release(r);
-		return no_memory(err);
+		return status == TFP_BUSY ? status : no_memory(err);
 	}
 	return TFP_OK;
 }
@@ -249,6 +261,20 @@ enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *
 }
 
 /* ---- JSON ---- */
+
+static void *take(size_t size)
+{
+	void *memory = tfp_malloc(size);
+	/* Where it has none a document may lack something without a word. */
+	if (!memory)
+		tfp_budget_spoil();
+	return memory;
+}
+
+void tfp_documents_init(void)
+{
+	json_set_alloc_funcs(take, tfp_free);
+}
 
 /* Any bytes as a JSON string. */
 static json_t *text_n(const char *text, size_t size)

@@ -22,6 +22,9 @@
 
 struct tfp_run_info;
 
+/* Has jansson take its memory from base/alloc. Once, by main, before threads start. */
+void tfp_documents_init(void);
+
 /* max_bytes bounds what a compressed file may unpack to for a look. dir and
  * pool (may be NULL) must outlive it. Owned by the caller. All functions below
  * may be called by several threads at once. */

@@ -70,7 +70,7 @@ class Starting(Case):
 
     def test_options_are_taken(self):
         self.put_run("plugins/profile/a")
-        server = self.serve("--threads", "1", "--memory-limit", "1M", self.folder)
+        server = self.serve("--threads", "1", "--memory-limit", "16M", self.folder)
         for _ in range(2):
             self.assertEqual(server.get("/data?run=a&tag=kernel_stats").status, 200)
 

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
 #include "base/progress.h"
 #include "http/answers.h"
 #include "http/reply_cache.h"
@@ -56,8 +57,16 @@ static enum tfp_status make(const struct tfp_question *q, struct tfp_reply *repl
 	tfp_progress_expect_bytes(100);
 	tfp_progress_add_bytes(25);
 	tfp_progress_add_events(7);
+	const char *needs = strstr(q->target->search, "needs");
+	void *memory = NULL;
+	if (needs) {
+		memory = tfp_malloc(strtoul(needs + 5, NULL, 10) << 20);
+		if (!memory)
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the test");
+	}
 	while (!is_open() && !tfp_cancelled())
 		nap();
+	tfp_free(memory);
 	if (tfp_cancelled()) {
 		atomic_fetch_add(&stopped, 1);
 		return tfp_fail_cancelled(err);
@@ -348,6 +357,50 @@ static void test_what_may_come_out_otherwise_is_not_kept(void **state)
 	tfp_answers_free(answers);
 }
 
+static int no_limit(void **state)
+{
+	(void)state;
+	tfp_budget_set_limit(UINT64_MAX);
+	return 0;
+}
+
+static void test_memory_is_bounded(void **state)
+{
+	struct tfp_answers *answers = new_answers(3, 100, 100);
+	struct asker first, second, small, larger;
+	(void)state;
+	tfp_budget_set_limit(64 << 20);
+	ask(answers, &first, "needs40", false, 0);
+	wait_for_begun(1);
+	/* It does not fit beside that one: it waits for its end, and is made again. */
+	ask(answers, &second, "needs41", false, 0);
+	wait_for_begun(2);
+	nap();
+	assert_false(atomic_load(&second.done));
+	set_gate(true);
+	wait_for(&first);
+	wait_for(&second);
+	assert_int_equal(first.reply.status, 200);
+	assert_int_equal(second.reply.status, 200);
+	assert_int_equal(atomic_load(&begun), 3);
+	assert_int_equal(stats(answers).kept, 2);
+	/* What can never fit is tried twice, and says so; others go on. */
+	ask(answers, &larger, "needs100", false, 0);
+	ask(answers, &small, "needs1", false, 0);
+	wait_for(&larger);
+	wait_for(&small);
+	assert_int_equal(larger.reply.status, 413);
+	assert_true(said(&larger, "64 MiB"));
+	assert_true(said(&larger, "--memory-limit"));
+	assert_int_equal(small.reply.status, 200);
+	assert_int_equal(atomic_load(&begun), 6);
+	release(&first);
+	release(&second);
+	release(&larger);
+	release(&small);
+	tfp_answers_free(answers);
+}
+
 static void test_the_queue_is_bounded(void **state)
 {
 	struct tfp_answers *answers = new_answers(1, 3, 2);
@@ -627,6 +680,7 @@ int main(void)
 		cmocka_unit_test(test_each_gets_its_encoding),
 		cmocka_unit_test(test_errors_go_to_all_and_are_not_kept),
 		cmocka_unit_test(test_what_may_come_out_otherwise_is_not_kept),
+		cmocka_unit_test_teardown(test_memory_is_bounded, no_limit),
 		cmocka_unit_test(test_the_queue_is_bounded),
 		cmocka_unit_test(test_a_job_stops_when_all_have_hung_up),
 		cmocka_unit_test(test_a_job_goes_on_for_one_that_stays),

@@ -1,6 +1,8 @@
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "base/budget.h"
+#include "base/progress.h"
 #include "store/capture_cache.h"
 
 #include <fcntl.h>
@@ -9,7 +11,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <zstd.h>
 
+#define MIB    ((uint64_t)1 << 20)
 #define PLENTY (UINT64_C(1) << 30)
 
 static char root[64];
@@ -59,6 +63,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
+	tfp_progress_enter(NULL);
+	tfp_budget_set_limit(UINT64_MAX);
 	tfp_logdir_free(dir);
 	unlink(path_of("a.xplane.pb"));
 	unlink(path_of("b.xplane.pb"));
@@ -490,6 +496,99 @@ static void test_freeing_holds_up_nobody(void **state)
 	tfp_capture_cache_free(cache);
 }
 
+/* ---- with a budget ---- */
+
+static void test_what_nobody_uses_makes_room(void **state)
+{
+	struct tfp_account job = {0};
+	(void)state;
+	put_capture("a.xplane.pb", 20000);
+	put_capture("b.xplane.pb", 20000);
+	tfp_budget_set_limit(32 * MIB);
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	struct tfp_capture *used = get(cache, &file_a);
+	tfp_capture_unref(get(cache, &file_b));
+	assert_int_equal(resident(cache), 2);
+	uint64_t before = tfp_budget_used();
+	assert_true(before > 2 * 20000 * 15); /* columns */
+	tfp_account_enter(&job);
+	void *work = tfp_malloc(32 * MIB - before);
+	assert_null(tfp_malloc(MIB)); /* only one could go */
+	tfp_account_enter(NULL);
+	assert_non_null(work);
+	assert_int_equal(resident(cache), 1);
+	tfp_free(work);
+	struct tfp_capture *again = get(cache, &file_a);
+	assert_ptr_equal(again, used);
+	tfp_capture_unref(again);
+	tfp_capture_unref(used);
+	tfp_capture_cache_free(cache);
+}
+
+/* A plane of one name that is nearly all of so many bytes, packed. */
+static void put_bomb(const char *name, size_t bytes)
+{
+	struct builder *b = builder_new();
+	size_t size;
+	char *text = malloc(bytes + 1);
+	memset(text, 'x', bytes);
+	text[bytes] = '\0';
+	builder_plane(b, 0, text);
+	uint8_t *plain = builder_bytes(b, &size);
+	size_t room = ZSTD_compressBound(size);
+	void *packed = malloc(room);
+	size_t packed_size = ZSTD_compress(packed, room, plain, size, 1);
+	assert_false(ZSTD_isError(packed_size));
+	assert_true(packed_size < bytes / 1000);
+	put_bytes(name, packed, packed_size);
+	free(packed);
+	free(plain);
+	free(text);
+	builder_free(b);
+}
+
+static void test_bombs(void **state)
+{
+	const struct tfp_capture_file bomb = {.host = "h",
+					      .path = "h.xplane.pb.zst",
+					      .name = "h.xplane.pb.zst",
+					      .compression = TFP_ZSTD};
+	struct tfp_progress job = {0};
+	struct tfp_capture *capture;
+	struct tfp_error err;
+	(void)state;
+	put_bomb("h.xplane.pb.zst", 48 * MIB);
+	struct tfp_capture_cache *cache = new_cache(PLENTY);
+	tfp_budget_set_limit(32 * MIB);
+	tfp_progress_enter(&job);
+	tfp_budget_begin();
+	/* Others could have the rest: it may go well another time. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tfp_capture_cache_get(cache, &bomb, &capture, &err),
+				 TFP_NO_MEMORY);
+		assert_true(tfp_budget_was_short());
+		assert_true(tfp_budget_used() < 2 * MIB);
+	}
+	assert_int_equal(tfp_capture_cache_stats(cache).loads, 2);
+	/* Now they have not, and it is not tried once more. */
+	tfp_budget_go_alone();
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tfp_capture_cache_get(cache, &bomb, &capture, &err),
+				 TFP_TOO_LARGE);
+		assert_non_null(strstr(err.message, "32 MiB"));
+		assert_string_equal(err.file, "h.xplane.pb.zst");
+	}
+	assert_int_equal(tfp_capture_cache_stats(cache).loads, 3);
+	tfp_budget_end();
+	tfp_capture_cache_free(cache);
+	/* By itself a cache takes what fits its own limit. */
+	tfp_budget_set_limit(UINT64_MAX);
+	cache = new_cache(16 * MIB);
+	assert_int_equal(tfp_capture_cache_get(cache, &bomb, &capture, &err), TFP_TOO_LARGE);
+	tfp_capture_cache_free(cache);
+	unlink(path_of("h.xplane.pb.zst"));
+}
+
 static void test_without_memory(void **state)
 {
 	(void)state;
@@ -533,6 +632,8 @@ int main(void)
 		TEST(test_visitors_in_little_room),
 		TEST(test_what_nobody_uses_is_dropped),
 		TEST(test_freeing_holds_up_nobody),
+		TEST(test_what_nobody_uses_makes_room),
+		TEST(test_bombs),
 		TEST(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
