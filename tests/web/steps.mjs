@@ -233,6 +233,25 @@ await tap.test('no steps: says so, shows both lines, keeps the rest, offers exec
   await page.waitForSelector('.no-steps');
   equal(params(page)['step_source'], undefined);
 }));
+await tap.test('no steps: that nothing of the device was recorded is said first, and why only once', () => using(place('overview_page', 'gpu/failed'), {}, async (page) => {
+  await page.waitForSelector('.verdicts');
+  await framed(page);
+  const text = await page.textContent('main');
+  equal(text.split('Failed to load libcupti').length - 1, 1, 'how often the reason is given');
+  assert((await page.textContent('.finding.error')).includes('Nothing that the GPU did was recorded.'), 'it is not said');
+  assert((await page.textContent('.advice li >> nth=0')).includes('Let the profiler record the device'), await page.textContent('.advice'));
+}));
+
+await tap.test('no steps: an idle device is said first; an AMD device has no columns about TensorCores', () => using(place('overview_page', 'gpu/idle'), {}, async (page) => {
+  assert((await page.textContent('.finding.warning')).includes('mostly idle. 1 of 8 GPUs ran anything, and was idle for 90.5%'), 'it is not said');
+  equal(await page.textContent('.tile >> nth=0 >> dt'), 'Device idle');
+  equal(await tile(page, 'Device idle'), '90.5 %');
+  assert((await page.textContent('.advice li >> nth=0')).includes('See what the host does while the device has nothing to do'), await page.textContent('.advice'));
+  assert(!(await page.$$eval('[aria-label="Top operations on the device"] th', (heads) => heads.map((head) => head.textContent))).includes('TensorCore'), 'a column about TensorCores');
+  assert(!(await page.textContent('main')).includes('16-bit'), 'a share of 16 bits that nobody can know');
+  await axe(page, 'idle device');
+}));
+
 for (const tool of ['input_pipeline_analyzer', 'pod_viewer']) {
   await tap.test(`no steps: ${tool}`, () => using(place(tool, 'marks/none'), {}, async (page) => {
     await page.waitForSelector('.no-steps');
@@ -327,6 +346,12 @@ await tap.test('pod viewer: the table twin of the columns has every category', (
   equal(await page.locator('.chart-card .twin tbody tr').count(), 4);
   const csv = await downloaded(page, () => page.click('[aria-label="Hosts and steps"] button:text-is("CSV")'));
   equal(csv.trim().split('\n').map((line) => line.split(',').length), [42, 42, 42, 42, 42]);
+}));
+
+await tap.test('pod viewer: all parts of a step are in one unit, which the heads say', () => using(place('pod_viewer'), {}, async (page) => {
+  const heads = await page.$$eval('.table-card .sort span', (spans) => spans.map((span) => span.textContent));
+  const times = heads.filter((head) => /^(Step|Device|Host|Kernel|Input|Output|All others|Longest)/.test(head) && head !== 'Host');
+  assert(times.length > 6 && times.every((head) => head.endsWith('(ms)')), heads.join());
 }));
 
 await tap.test('pod viewer: one host says so and compares its steps', () => using(place('pod_viewer', 'cpu/one'), {}, async (page) => {

@@ -130,7 +130,7 @@ function overview(run) {
     bottleneck, statement: run.html ? HTML : statement, precision_statement: '', hosts_statement: steps.p.hosts_statement ?? '', non_bottleneck_tip_types: bottleneck === 'host' ? 'device' : bottleneck === 'device' ? 'host' : '', ...said,
     eager_statement: '13.1% of Op time on the host used eager execution. Performance could be improved with tf.function.',
     tf_function_statement: run.html ? HTML : 'Functions "train_step", "augment" are expensive due to retracing or eager execution.',
-    ...(share === null ? { no_steps: 'true' } : {}),
+    ...(share === null ? { no_steps: 'true' } : {}), ...(run.activity ?? {}),
   });
   return [
     analysis, steps,
@@ -140,7 +140,7 @@ function overview(run) {
     recommendation,
     table([['percentile', 'string'], ['hostTimeMs', 'number'], ['deviceTimeMs', 'number'], ['communicationTimeMs', 'number'], ['totalTimeMs', 'number']], run.inference ? [['Avg', 1.2, 3.4, 0.3, 4.9], ['50.0%', 1.1, 3.3, 0.2, 4.6], ['99.9%', 4, 9, 1, 14]] : []),
     {},
-    table([['severity', 'string'], ['message', 'string']], share === null ? [['WARNING', 'No step marker observed and hence the step time is unknown.']] : []),
+    table([['severity', 'string'], ['message', 'string']], share === null ? [['WARNING', 'No step marker observed and hence the step time is unknown.'], ...(run.failure ? [['ERROR', run.failure]] : [])] : []),
   ];
 }
 
@@ -195,6 +195,8 @@ export const RUNS = {
   'resnet50/2026_11_20_09_14_02': makeRun(),
   'resnet50/2026_11_19_18_02_41': makeRun({ scale: 1.07, seed: 3 }),
   'marks/none': makeRun({ steps: 0, hosts: 1, modules: 12 }),
+  'gpu/failed': makeRun({ steps: 0, hosts: 1, failure: 'host0: Failed to load libcupti', activity: { device_state: 'not_recorded', device_statement: 'Nothing that the GPU did was recorded.' } }),
+  'gpu/idle': makeRun({ steps: 0, hosts: 1, device: 'AMD GPU - gfx942', activity: { device_state: 'idle', device_idle_percent: '90.5%', device_wait_percent: '0.0%', device_statement: '1 of 8 GPUs ran anything, and was idle for 90.5% of the time that was captured.' } }),
   'cpu/one': makeRun({ hosts: 1, steps: 12, first: 0, cpu: true, names: () => 'laptop.local' }),
   'tpu/slice': makeRun({ steps: 24, hosts: 1, first: 0, tpu: 24, device: 'TPU v4', names: () => 'host0' }),
   'big/pod': makeRun({ hosts: 1000, steps: 60, names: (index) => `node-${String(index).padStart(4, '0')}.cluster` }),
@@ -212,7 +214,7 @@ function answer(path, query) {
   if (run === undefined) return null;
   if (path === '/run_tools') return Object.keys(TITLES);
   if (path === '/run_info') return { run: query.get('run'), bytes: 2e7, device_type: run.device, device_count: run.hosts.length * 8 };
-  if (path === '/diagnostics') return { entries: [], captures: run.hosts.filter((name) => host === null || name === host).slice(0, 8).map((name) => ({ host: name, bytes: 78_000_000, planes: 3, lines: 20, events: 2_607_971, duration_ms: 5200 })) };
+  if (path === '/diagnostics') return { entries: run.failure ? [{ severity: 'error', host: run.hosts[0], message: run.failure, hint: 'put CUPTI on LD_LIBRARY_PATH' }] : [], captures: run.hosts.filter((name) => host === null || name === host).slice(0, 8).map((name) => ({ host: name, bytes: 78_000_000, planes: 3, lines: 20, events: 2_607_971, duration_ms: 5200 })) };
   if (path !== '/data') return null;
   const at = host === null ? 0 : Math.max(0, run.hosts.indexOf(host));
   const own = host === null ? { ...run } : { ...run, hosts: [host], steps: run.steps.map((step) => ({ ...step, hosts: [step.hosts[at]] })) };

@@ -1,6 +1,6 @@
 // Columns that more than one page has.
 
-import { fixed, inTimeUnit, timeUnit } from '../core/format';
+import { fixed, inTimeUnit, timeUnit, type TimeUnit } from '../core/format';
 import type { Cell } from '../core/gviz';
 import type { Column } from '../core/table_view';
 
@@ -8,10 +8,10 @@ import type { Column } from '../core/table_view';
 const DIGIT_PX = 8;
 const AROUND_PX = 20;
 
-/** Microseconds in the unit and with the decimals that suit the whole column, wide enough for its largest number. */
-export function timeColumn<R>(rows: readonly R[], id: string, title: string, value: (row: R) => number, extra: Partial<Column<R>> = {}): Column<R> {
+/** Microseconds in the unit and with the decimals that suit the whole column, or in one that several columns share; wide enough for its largest number. */
+export function timeColumn<R>(rows: readonly R[], id: string, title: string, value: (row: R) => number, extra: Partial<Column<R>> = {}, shared?: TimeUnit): Column<R> {
   const values = rows.map(value);
-  const unit = timeUnit(values);
+  const unit = shared ?? timeUnit(values);
   const { name, us, decimals } = unit;
   const longest = fixed(values.reduce((largest, one) => Math.max(largest, one), 0) / us, decimals).length;
   const inUnit = (text: string): string => text.replace(/µs\b/, name);

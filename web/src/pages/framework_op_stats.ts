@@ -360,7 +360,7 @@ class OpStatsPage implements Page {
       const idle = idleShare(data, wanted);
       list.push({
         label: `${wanted} self time`, hint: `Time in ${wanted.toLowerCase()} operations, idle time left out, all ${wanted === 'Device' ? 'devices' : 'threads'} together`,
-        value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} from first to last` } : {}),
+        value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} from first to last event` } : {}),
         ...timeChange(self, base === null ? null : sum(side(base, wanted)), this.steps),
       });
     }

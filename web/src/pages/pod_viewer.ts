@@ -18,7 +18,7 @@ import { ToolView } from '../components/tool_view';
 import { verdictBar } from '../components/verdict';
 import { downloadText, toCsv } from '../core/csv';
 import { fill, h } from '../core/dom';
-import { count, duration, percent, plural } from '../core/format';
+import { count, duration, percent, plural, timeUnit } from '../core/format';
 import type { Page, PageContext, PageType } from '../core/page';
 import { cellValue, coreTimes, readPod, stepTimes, type CoreTime, type Metric, type Pod, type PodAnswer, type StepTime } from '../core/pod';
 import { findStep, formatRange, median, parseRange, sourceText, type Range } from '../core/steps';
@@ -397,17 +397,19 @@ class PodViewerPage implements Page {
     }
     this.rowsKey = key;
     const { rows } = this;
+    // Parts of a step are compared with each other: one unit for all of them.
+    const unit = timeUnit(rows.map((row) => row.total));
     const single = this.shownSteps().from === this.shownSteps().to;
     const used = pod.categories.map((metric, index) => ({ metric, index })).filter(({ index }) => rows.some((row) => (row.values[index] ?? 0) > 0));
     const columns: Column<CoreTime>[] = [
       { id: 'host', title: 'Host', kind: 'text', grow: true, narrow: true, width: 150, value: (row) => pod.cores[row.core]?.host ?? '', hint: 'Host of the core' },
       { id: 'core', title: 'Core', kind: 'number', width: 70, value: (row) => Number(pod.cores[row.core]?.id ?? 0), hint: 'Number of the core' },
-      timeColumn(rows, 'total', 'Step (µs)', (row) => row.total, { narrow: true, hint: single ? 'Step time' : 'Mean step time' }),
+      timeColumn(rows, 'total', 'Step (µs)', (row) => row.total, { narrow: true, hint: single ? 'Step time' : 'Mean step time' }, unit),
       { id: 'ratio', title: '× median', kind: 'number', width: 88, narrow: true, value: (row) => row.ratio, text: (cell) => (typeof cell === 'number' ? cell.toFixed(2) : '–'), hint: 'Step time in times of the median core' },
       { id: 'bottleneck', title: 'Most', kind: 'text', quiet: true, width: 130, value: (row) => row.bottleneck?.label ?? '', hint: 'The category that takes most of the step' },
-      ...used.map(({ metric, index }) => timeColumn(rows, metric.key, metric.label, (row: CoreTime) => row.values[index] ?? 0, { width: 138, hint: `${metric.label} in µs` })),
+      ...used.map(({ metric, index }) => timeColumn(rows, metric.key, `${metric.label} (µs)`, (row: CoreTime) => row.values[index] ?? 0, { width: 158, hint: `Part of the step: ${metric.label}` }, unit)),
       ...(single ? [] : [
-        timeColumn(rows, 'max', 'Longest (µs)', (row: CoreTime) => row.max, { width: 104, hint: 'Its longest step' }),
+        timeColumn(rows, 'max', 'Longest (µs)', (row: CoreTime) => row.max, { width: 104, hint: 'Its longest step' }, unit),
         { id: 'slowest', title: 'in step', kind: 'text' as const, quiet: true, width: 76, value: (row: CoreTime) => pod.steps[row.slowestStep] ?? '', hint: 'The step that took it longest' },
       ]),
     ];
