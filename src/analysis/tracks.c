@@ -51,6 +51,11 @@ bool tfp_stat_name_is_internal(struct tfp_str name)
 	return is_one_of(name, names);
 }
 
+bool tfp_stat_is_unset(const struct tfp_plane *plane, struct tfp_str name)
+{
+	return tfp_str_equal(name, "kernel_details") && tfp_str_starts(plane->name, "/host:");
+}
+
 /* ---- which planes ---- */
 
 /* A profiler merges these into /host:CPU when it ends; a file may come without

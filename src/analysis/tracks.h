@@ -67,6 +67,11 @@ struct tfp_tracks {
 bool tfp_event_name_is_internal(struct tfp_str name);
 /* Stats of this name are not shown (IsInternalStat). */
 bool tfp_stat_name_is_internal(struct tfp_str name);
+/* Whether a stat of that name holds, on this plane, what nobody wrote there. TensorFlow 2.x
+ * copies kernel_details of a launch, which is an event of a host's thread, from memory that
+ * only the record of the kernel fills: registers and sizes are what was left in it. The
+ * kernel's own are right. */
+bool tfp_stat_is_unset(const struct tfp_plane *plane, struct tfp_str name);
 
 /* Of a capture; computed once and kept with it. */
 enum tfp_status tfp_tracks_get(struct tfp_capture *capture, struct tfp_pool *pool,

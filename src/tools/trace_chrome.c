@@ -772,6 +772,7 @@ static void filter_rows(struct writer *w)
 static bool open_host(struct writer *w, size_t i)
 {
 	w->status = tfp_trace_source_open(&w->host, w->session, i, w->err);
+	w->host.leaves_out_unset = w->options->dialect == TFP_CHROME_EXPORT;
 	if (w->status == TFP_OK)
 		w->status = tfp_trace_ranges(&w->host, w->session->pool, w->selection, w->offset_ps,
 					     &w->ranges, w->err);

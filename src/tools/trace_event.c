@@ -82,7 +82,7 @@ static void put_stats(struct tfp_buf *out, const struct tfp_plane *plane, struct
 		struct tfp_str name = plane->stat_metas[index].name;
 		/* Flows are shown as what they lead to. */
 		if (stat.kind == TFP_STAT_NONE || tfp_stat_name_is_internal(name) ||
-		    tfp_str_equal(name, "flow"))
+		    tfp_stat_is_unset(plane, name) || tfp_str_equal(name, "flow"))
 			continue;
 		tfp_buf_puts(out, *first ? "{\"name\":" : ",{\"name\":");
 		*first = false;
@@ -91,17 +91,6 @@ static void put_stats(struct tfp_buf *out, const struct tfp_plane *plane, struct
 		put_value(out, plane, &stat);
 		tfp_buf_putc(out, '}');
 	}
-}
-
-static void put_args(struct tfp_buf *out, const struct place *p)
-{
-	const struct tfp_plane *plane = p->t.track->plane;
-	const struct tfp_line *line = p->t.track->line;
-	bool first = true;
-	tfp_buf_puts(out, ",\"args\":[");
-	put_stats(out, plane, tfp_event_meta_stats(tfp_event_meta(plane, line, p->event)), &first);
-	put_stats(out, plane, tfp_event_stats(line, p->event), &first);
-	tfp_buf_putc(out, ']');
 }
 
 /* ---- neighbours ---- */
@@ -236,6 +225,85 @@ static enum tfp_status put_flows(struct tfp_buf *out, const struct tfp_trace *tr
 	return TFP_OK;
 }
 
+/* ---- arguments ---- */
+
+static bool has_unset(const struct place *p)
+{
+	const struct tfp_plane *plane = p->t.track->plane;
+	struct tfp_stat_iter it = tfp_event_stats(p->t.track->line, p->event);
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		uint32_t index = tfp_id_map_find(&plane->stat_meta_ids, stat.metadata_id);
+		if (tfp_stat_is_unset(plane, plane->stat_metas[index].name))
+			return true;
+	}
+	return false;
+}
+
+/* False for an event that has none of its own. */
+static bool put_kernel_details(struct tfp_buf *out, const struct tfp_trace_track *t, uint32_t event,
+			       bool *first)
+{
+	const struct tfp_plane *plane = t->track->plane;
+	struct tfp_stat_iter it = tfp_event_stats(t->track->line, event);
+	struct tfp_stat stat;
+	while (tfp_stat_next(&it, &stat)) {
+		uint32_t index = tfp_id_map_find(&plane->stat_meta_ids, stat.metadata_id);
+		struct tfp_str name = plane->stat_metas[index].name;
+		if (!tfp_str_equal(name, "kernel_details") || tfp_stat_is_unset(plane, name))
+			continue;
+		tfp_buf_printf(out, "%s{\"name\":\"kernel_details\",\"value\":", *first ? "" : ",");
+		*first = false;
+		put_value(out, plane, &stat);
+		tfp_buf_putc(out, '}');
+		return true;
+	}
+	return false;
+}
+
+/* The details of what the event launched, in place of its own, which nobody wrote. */
+static void put_launched(struct tfp_buf *out, const struct tfp_flows *flows, const struct place *p,
+			 bool *first)
+{
+	const struct tfp_track *track = p->t.track;
+	size_t end_count, count;
+	const struct tfp_flow_end *ends =
+		tfp_flows_of_event(flows, track->capture != p->t.host->capture, track->plane_index,
+				   track->line_index, p->event, &end_count);
+	for (size_t e = 0; e < end_count; e++) {
+		const uint32_t *list = tfp_flows_of_id(flows, ends[e].id, &count);
+		for (size_t i = 0; i < count; i++) {
+			const struct tfp_flow_end *other = &flows->ends[list[i]];
+			struct tfp_trace_track t;
+			if (other != &ends[e] && may_receive(other) &&
+			    find_track(p->t.host, other, &t) &&
+			    put_kernel_details(out, &t, other->event, first))
+				return;
+		}
+	}
+}
+
+static enum tfp_status put_args(struct tfp_buf *out, const struct tfp_trace *trace,
+				const struct place *p, struct tfp_error *err)
+{
+	const struct tfp_plane *plane = p->t.track->plane;
+	const struct tfp_line *line = p->t.track->line;
+	bool first = true;
+	tfp_buf_puts(out, ",\"args\":[");
+	put_stats(out, plane, tfp_event_meta_stats(tfp_event_meta(plane, line, p->event)), &first);
+	put_stats(out, plane, tfp_event_stats(line, p->event), &first);
+	if (has_unset(p)) {
+		const struct tfp_flows *flows;
+		enum tfp_status status =
+			tfp_flows_get(p->t.host->capture, trace->pool, &flows, err);
+		if (status != TFP_OK)
+			return status;
+		put_launched(out, flows, p, &first);
+	}
+	tfp_buf_putc(out, ']');
+	return TFP_OK;
+}
+
 /* ---- steps, kernels, ops ---- */
 
 static void put_step(struct tfp_buf *out, const struct place *p)
@@ -330,13 +398,14 @@ static enum tfp_status put_event(struct tfp_buf *out, const struct tfp_trace *tr
 		tfp_trace_start_ps(&p->t, p->event), duration, duration - busy, p->lane,
 		(int)tfp_event_category(p->t.host->categories, p->t.index, track->line, p->event));
 	put_step(out, p);
-	put_args(out, p);
+	enum tfp_status status = put_args(out, trace, p, err);
 	put_event_or_null(out, "parent", p, parent_of(p));
 	tfp_buf_printf(out, ",\"children\":%" PRIu32, children);
 	put_event_or_null(out, "first_child", p, child);
 	put_event_or_null(out, "previous", p, beside(p, -1));
 	put_event_or_null(out, "next", p, beside(p, 1));
-	enum tfp_status status = put_flows(out, trace, p, err);
+	if (status == TFP_OK)
+		status = put_flows(out, trace, p, err);
 	if (status == TFP_OK)
 		status = put_links(out, trace, p, err);
 	tfp_buf_putc(out, '}');

@@ -565,6 +565,7 @@ static void see_counter(void *context, uint32_t track, const uint32_t *events, s
 static bool open_host(struct writer *w, size_t i)
 {
 	w->status = tfp_trace_source_open(&w->host, w->session, i, w->err);
+	w->host.leaves_out_unset = true;
 	if (w->status == TFP_OK)
 		w->status = tfp_trace_ranges(&w->host, w->session->pool, w->selection, w->offset_ps,
 					     &w->ranges, w->err);

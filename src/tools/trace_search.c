@@ -138,7 +138,8 @@ static bool stats_match(struct hand *h, const struct plane_names *p, struct tfp_
 		default:
 			break;
 		}
-		if (found && !tfp_stat_name_is_internal(plane->stat_metas[name].name))
+		if (found && !tfp_stat_name_is_internal(plane->stat_metas[name].name) &&
+		    !tfp_stat_is_unset(plane, plane->stat_metas[name].name))
 			return true;
 	}
 	return false;

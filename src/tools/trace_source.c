@@ -20,6 +20,7 @@ struct tfp_trace_plane {
 	struct tfp_schema schema;
 	uint8_t *hidden_events; /* by event metadata */
 	uint8_t *hidden_stats;  /* by stat metadata */
+	uint8_t *unset_stats;
 };
 
 static enum tfp_status prepare(struct tfp_trace_plane **out, const struct tfp_capture *capture,
@@ -37,14 +38,17 @@ static enum tfp_status prepare(struct tfp_trace_plane **out, const struct tfp_ca
 			return status;
 		planes[p].hidden_events = tfp_calloc(plane->event_meta_count, 1);
 		planes[p].hidden_stats = tfp_calloc(plane->stat_meta_count, 1);
-		if (!planes[p].hidden_events || !planes[p].hidden_stats)
+		planes[p].unset_stats = tfp_calloc(plane->stat_meta_count, 1);
+		if (!planes[p].hidden_events || !planes[p].hidden_stats || !planes[p].unset_stats)
 			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
 		for (size_t m = 0; m < plane->event_meta_count; m++)
 			planes[p].hidden_events[m] =
 				tfp_event_name_is_internal(plane->event_metas[m].name);
-		for (size_t m = 0; m < plane->stat_meta_count; m++)
-			planes[p].hidden_stats[m] =
-				tfp_stat_name_is_internal(plane->stat_metas[m].name);
+		for (size_t m = 0; m < plane->stat_meta_count; m++) {
+			struct tfp_str name = plane->stat_metas[m].name;
+			planes[p].hidden_stats[m] = tfp_stat_name_is_internal(name);
+			planes[p].unset_stats[m] = tfp_stat_is_unset(plane, name);
+		}
 	}
 	return TFP_OK;
 }
@@ -55,6 +59,7 @@ static void release_planes(struct tfp_trace_plane *planes, const struct tfp_capt
 		tfp_schema_release(&planes[p].schema);
 		tfp_free(planes[p].hidden_events);
 		tfp_free(planes[p].hidden_stats);
+		tfp_free(planes[p].unset_stats);
 	}
 	tfp_free(planes);
 }
@@ -253,6 +258,7 @@ bool tfp_trace_event_read(const struct tfp_trace_source *host, const struct tfp_
 struct walk {
 	const struct tfp_plane *plane;
 	const struct tfp_trace_plane *tables;
+	bool leaves_out_unset;
 	void (*see)(void *context, const struct tfp_trace_arg *arg);
 	void *context;
 };
@@ -266,6 +272,7 @@ static void see_stats(const struct walk *w, struct tfp_stat_iter it)
 		bool number = stat.kind == TFP_STAT_INT || stat.kind == TFP_STAT_UINT;
 		struct tfp_trace_arg arg = {.name = w->plane->stat_metas[index].name};
 		if (w->tables->hidden_stats[index] ||
+		    (w->leaves_out_unset && w->tables->unset_stats[index]) ||
 		    (number && (which == FLOW || which == GROUP_ID || which == IS_ASYNC)))
 			continue;
 		switch (stat.kind) {
@@ -303,7 +310,8 @@ void tfp_trace_each_arg(const struct tfp_trace_source *host, const struct tfp_tr
 			size_t i, const struct tfp_trace_event *event,
 			void (*see)(void *context, const struct tfp_trace_arg *arg), void *context)
 {
-	const struct walk w = {track->plane, tables(host, track), see, context};
+	const struct walk w = {track->plane, tables(host, track), host->leaves_out_unset, see,
+			       context};
 	struct tfp_trace_arg arg = {.name = constant("group_id"), .kind = TFP_ARG_INT};
 	if (event->group != TFP_NO_GROUP) {
 		arg.int_value = event->group;

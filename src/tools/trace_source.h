@@ -33,6 +33,9 @@ struct tfp_trace_source {
 	const struct tfp_groups *groups;
 	struct tfp_trace_plane *planes[2]; /* of the file, and derived */
 	bool is_tpu;                       /* it has TensorCores */
+	/* To be set by who does not write the peers' documents: arguments that hold what nobody
+	 * wrote there (tfp_stat_is_unset) are left out. */
+	bool leaves_out_unset;
 };
 
 /* A host of the session. What it points to lives until release. */

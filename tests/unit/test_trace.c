@@ -285,6 +285,48 @@ static void test_tiles(void **state)
 	bury(&l);
 }
 
+/* A launch as TensorFlow 2.4 writes it: its own details are of memory that nobody wrote to.
+ * Another launched nothing that is in the file. */
+static void test_launch_details(void **state)
+{
+	static const char garbage[] = "regs:1885363264 shm:140039589713024 "
+				      "grid:99839920,140039424170224,99839840 "
+				      "block:140039741180448,0,140039741204646";
+	static const char right[] = "regs:57 shm:0 grid:2,8,256 block:170,1,1";
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_plane *gpu = builder_plane(b, 0, "/device:GPU:0");
+	struct builder_line *main = builder_line(host, 7, "main", 100);
+	struct builder_line *stream = builder_line(gpu, 13, "Stream #13", 100);
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct builder_stats *launch = builder_event(main, "pool", 100 * i, 50);
+		builder_stat_int(launch, "correlation_id", 19 + i);
+		builder_stat_str(launch, "kernel_details", garbage);
+	}
+	struct builder_stats *kernel = builder_event(stream, "pool", 200, 600);
+	builder_stat_int(kernel, "correlation_id", 19);
+	builder_stat_str(kernel, "kernel_details", right);
+	struct lived l = live(b, NULL);
+	json_t *e = ASK(&l, tfp_trace_event_json, "id=0.1.0");
+	assert_part(e, "args",
+		    "[{\"name\":\"correlation_id\",\"value\":19},{\"name\":\"kernel_details\","
+		    "\"value\":\"regs:57 shm:0 grid:2,8,256 block:170,1,1\"}]");
+	json_decref(e);
+	e = ASK(&l, tfp_trace_event_json, "id=0.1.1");
+	assert_part(e, "args", "[{\"name\":\"correlation_id\",\"value\":20}]");
+	json_decref(e);
+	e = ASK(&l, tfp_trace_event_json, "id=0.0.0");
+	assert_part(e, "args",
+		    "[{\"name\":\"correlation_id\",\"value\":19},{\"name\":\"kernel_details\","
+		    "\"value\":\"regs:57 shm:0 grid:2,8,256 block:170,1,1\"}]");
+	json_decref(e);
+	e = ASK(&l, tfp_trace_search_json, "q=regs", "in=args");
+	assert_part(e, "total", "1");
+	json_decref(e);
+	bury(&l);
+}
+
 static void test_event(void **state)
 {
 	struct lived l = live(small(), NULL);
@@ -812,6 +854,7 @@ int main(void)
 		cmocka_unit_test(test_tracks),
 		cmocka_unit_test(test_tiles),
 		cmocka_unit_test(test_event),
+		cmocka_unit_test(test_launch_details),
 		cmocka_unit_test(test_neighbours),
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_search),

@@ -77,7 +77,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
     pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell), pageLink(event.op, 'framework_op_stats', 'TF stats', tell));
   const args = h('dl', { class: 'facts' });
   for (const { name, value } of event.args) {
-    const text = typeof value === 'number' ? exact(value) : String(value ?? '');
+    const text = typeof value === 'number' ? exact(value) : argument(name, String(value ?? ''));
     args.append(h('dt', {}, name), h('dd', {}, text.length > 2000 ? `${text.slice(0, 2000)}…` : text));
   }
   return {
@@ -92,6 +92,11 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
 function pageLink(name: string | undefined, tool: 'kernel_stats' | 'framework_op_stats', label: string, tell: DetailTell): HTMLElement | null {
   const href = name === undefined || name === '' ? null : tell.link(tool, name);
   return href === null ? null : h('a', { class: 'button', href }, label);
+}
+
+/** TensorFlow marks a context's number with `$$`, which is a sign to its own page. */
+function argument(name: string, text: string): string {
+  return name === 'context_id' ? text.replace(/^\$\$(?=\d+$)/, '') : text;
 }
 
 /** The line that says what is chosen: name, duration, track, step. */
