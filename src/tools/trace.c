@@ -1,5 +1,6 @@
 #include "tools/trace.h"
 
+#include "analysis/schema.h"
 #include "base/alloc.h"
 #include "base/number.h"
 #include "tools/data_table.h"
@@ -166,6 +167,19 @@ struct tfp_trace_track tfp_trace_track(const struct tfp_trace_host *host, uint32
 		.reads_step_names =
 			track->kind == TFP_TRACK_DERIVED && tfp_str_starts(track->name, "Steps"),
 	};
+}
+
+struct tfp_str tfp_trace_layer(const struct tfp_trace_track *t)
+{
+	static const char mark[] = " - from #";
+	struct tfp_str name = t->track->name;
+	const char *at;
+	if (t->track->kind != TFP_TRACK_DERIVED &&
+	    !(tfp_plane_kind(t->track->plane->name) == TFP_PLANE_TPU &&
+	      (tfp_str_equal(name, "Steps") || tfp_str_equal(name, "XLA Modules"))))
+		return (struct tfp_str){"", 0};
+	at = name.size ? memmem(name.data, name.size, mark, sizeof(mark) - 1) : NULL;
+	return (struct tfp_str){name.data, at ? (size_t)(at - name.data) : name.size};
 }
 
 /* Numbers with points between them; at their end, or at a comma. */

@@ -80,6 +80,11 @@ struct tfp_trace_track tfp_trace_track(const struct tfp_trace_host *host, uint32
 
 /* A moment of the host's clock by the trace's; from 0 to 2^62, and there where it is beyond. */
 int64_t tfp_trace_moment_ps(const struct tfp_trace_host *host, int64_t ps);
+/* Whose time a track tells: tracks of different layers say the same in other words, so that
+ * their times must not be added. "" for what was recorded, else what was made of it, such as
+ * "Steps" or "XLA Ops": the name of a derived line without its stream. On TPUs steps and
+ * modules, which were recorded, are layers above the ops too. */
+struct tfp_str tfp_trace_layer(const struct tfp_trace_track *t);
 
 /* Parameter tracks=h.t,h.t,... as a list (tfp_free); all tracks without it. TFP_BAD_QUERY,
  * TFP_NOT_FOUND; TFP_TOO_LARGE for more than most tracks. */

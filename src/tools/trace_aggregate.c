@@ -2,32 +2,36 @@
  * name. */
 #include "base/alloc.h"
 #include "base/str_map.h"
+#include "tools/trace_busy.h"
 #include "tools/trace_hits.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LIMIT     1000u
 #define LIMIT_MAX 100000u
 /* Events that one thread takes at a time. */
 #define PIECE ((uint32_t)1 << 18)
 
-/* Times are cut at the ends of the range. Sums are wide: a damaged file has long events. */
+/* Times are cut at the ends of the range. Sums are wide: a damaged file has long events. The
+ * total is that of events that do not lie within another of the same name. */
 struct sums {
 	uint64_t count;
-	__int128 total_ps, self_ps;
+	__int128 total_ps, each_ps, self_ps;
 	int64_t min_ps, max_ps;
 };
 
-static void add_time(struct sums *s, int64_t time_ps)
+static void add_time(struct sums *s, int64_t time_ps, bool within_itself)
 {
 	if (s->count == 0 || time_ps < s->min_ps)
 		s->min_ps = time_ps;
 	if (s->count == 0 || time_ps > s->max_ps)
 		s->max_ps = time_ps;
 	s->count++;
-	s->total_ps += time_ps;
+	s->total_ps += within_itself ? 0 : time_ps;
+	s->each_ps += time_ps;
 	s->self_ps += time_ps;
 }
 
@@ -39,6 +43,7 @@ static void add_sums(struct sums *to, const struct sums *from)
 		to->max_ps = from->max_ps;
 	to->count += from->count;
 	to->total_ps += from->total_ps;
+	to->each_ps += from->each_ps;
 	to->self_ps += from->self_ps;
 }
 
@@ -47,7 +52,8 @@ static void add_sums(struct sums *to, const struct sums *from)
 /* Sums by metadata, of launches and others apart; no more than there are events in a piece. */
 struct table {
 	struct table_slot {
-		uint64_t key; /* 0: free */
+		uint64_t key;  /* 0: free */
+		uint32_t open; /* events of it that the present one may lie within */
 		struct sums sums;
 	} * slots;
 	size_t room, count;
@@ -66,7 +72,7 @@ static struct table_slot *find_slot(struct table_slot *slots, size_t room, uint6
 	return &slots[at];
 }
 
-static struct sums *sums_of(struct table *t, uint64_t key)
+static struct table_slot *slot_of(struct table *t, uint64_t key)
 {
 	if (t->count * 2 >= t->room) {
 		size_t room = t->room ? t->room * 2 : 256;
@@ -86,7 +92,7 @@ static struct sums *sums_of(struct table *t, uint64_t key)
 		slot->key = key;
 		t->count++;
 	}
-	return &slot->sums;
+	return slot;
 }
 
 struct piece {
@@ -118,6 +124,22 @@ struct aggregate {
 	size_t piece_count;
 	int64_t from_ps, to_ps; /* by the trace's time */
 	atomic_bool no_memory;
+	/* Of threads of hosts, and of all others: how many, and how long any of them ran. */
+	size_t side_tracks[2];
+	int64_t busy_ps[2];
+};
+
+/* Tracks whose times can be added. */
+struct layer {
+	struct tfp_str name;
+	size_t tracks;
+};
+
+/* Those of the chosen tracks, what was recorded first, in the order of the tracks. */
+struct layers {
+	struct layer *list;
+	size_t count, room;
+	size_t shown;
 };
 
 static int64_t end_of(const struct tfp_line *line, uint32_t event)
@@ -137,12 +159,14 @@ static int64_t time_of(const struct aggregate *a, const struct tfp_trace_track *
 
 /* Takes what the event does not lie within off the open ones; the innermost of the rest, or NULL.
  */
-static const struct open_event *parent_of(struct open *o, const struct tfp_line *line,
-					  uint32_t event)
+static const struct open_event *parent_of(struct piece *p, struct open *o, uint32_t event)
 {
+	const struct tfp_line *line = p->track->track->line;
 	int64_t end = end_of(line, event);
-	while (o->count && end_of(line, o->events[o->count - 1].event) < end)
+	while (o->count && end_of(line, o->events[o->count - 1].event) < end) {
 		o->count--;
+		find_slot(p->table.slots, p->table.room, o->events[o->count].key)->open--;
+	}
 	return o->count ? &o->events[o->count - 1] : NULL;
 }
 
@@ -151,24 +175,23 @@ static bool add_event(const struct aggregate *a, struct piece *p, struct open *o
 {
 	const struct tfp_trace_track *t = p->track;
 	const struct tfp_line *line = t->track->line;
-	const struct open_event *parent = parent_of(o, line, event);
+	const struct open_event *parent = parent_of(p, o, event);
 	const struct open_event self = {
 		.event = event,
 		.key = key_of(
 			tfp_event_meta_index(line, event),
 			tfp_event_is_launch(&t->host->categories->tracks[t->index], line, event)),
 	};
-	struct sums *sums;
+	struct table_slot *slot = slot_of(&p->table, self.key);
+	if (!slot)
+		return false;
 	if (counts) {
 		int64_t time = time_of(a, t, event);
-		if (!(sums = sums_of(&p->table, self.key)))
-			return false;
-		add_time(sums, time);
-		if (parent && !(sums = sums_of(&p->table, parent->key)))
-			return false;
+		add_time(&slot->sums, time, slot->open > 0);
 		if (parent)
-			sums->self_ps -= time;
+			find_slot(p->table.slots, p->table.room, parent->key)->sums.self_ps -= time;
 	}
+	slot->open++;
 	return push(o, self);
 }
 
@@ -263,7 +286,8 @@ static bool take_piece(struct rows *r, struct piece *p)
 {
 	bool ok = true;
 	for (size_t i = 0; ok && i < p->table.room; i++) {
-		if (p->table.slots[i].key)
+		/* What only reaches in is counted by another piece, but for what is not its own. */
+		if (p->table.slots[i].sums.count || p->table.slots[i].sums.self_ps)
 			ok = add_row(r, p->track, p->table.slots[i].key, &p->table.slots[i].sums);
 	}
 	tfp_free(p->table.slots);
@@ -340,40 +364,153 @@ static int64_t narrow(__int128 value)
 	return value < 0 ? 0 : value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-static void put_rows(const struct aggregate *a, struct rows *r, uint64_t limit, struct tfp_buf *out)
+static void put_layers(const struct layers *layers, struct tfp_buf *out)
+{
+	struct tfp_str name =
+		layers->count ? layers->list[layers->shown].name : (struct tfp_str){"", 0};
+	tfp_buf_puts(out, "\"layer\":");
+	tfp_json_text(out, name.data, name.size);
+	tfp_buf_puts(out, ",\"layers\":[");
+	for (size_t i = 0; i < layers->count; i++) {
+		tfp_buf_puts(out, i ? ",{\"layer\":" : "{\"layer\":");
+		tfp_json_text(out, layers->list[i].name.data, layers->list[i].name.size);
+		tfp_buf_printf(out, ",\"tracks\":%zu}", layers->list[i].tracks);
+	}
+	tfp_buf_putc(out, ']');
+}
+
+static void put_busy(const struct aggregate *a, struct tfp_buf *out)
+{
+	for (unsigned side = 0; side < 2; side++) {
+		tfp_buf_puts(out, side ? ",\"device_busy_ps\":" : ",\"host_busy_ps\":");
+		if (a->side_tracks[side])
+			tfp_json_integer(out, a->busy_ps[side]);
+		else
+			tfp_buf_puts(out, "null");
+	}
+}
+
+static void put_rows(const struct aggregate *a, const struct layers *layers, struct rows *r,
+		     uint64_t limit, struct tfp_buf *out)
 {
 	uint64_t events = 0;
 	for (size_t i = 0; i < r->count; i++)
 		events += r->list[i].sums.count;
 	if (r->count)
 		qsort(r->list, r->count, sizeof(*r->list), by_total);
-	tfp_buf_printf(out,
-		       "{\"from_ps\":%" PRId64 ",\"to_ps\":%" PRId64 ",\"events\":%" PRIu64
-		       ",\"rows_total\":%zu,\"rows\":[",
-		       a->from_ps, a->to_ps, events, r->count);
+	tfp_buf_printf(out, "{\"from_ps\":%" PRId64 ",\"to_ps\":%" PRId64 ",", a->from_ps,
+		       a->to_ps);
+	put_layers(layers, out);
+	put_busy(a, out);
+	tfp_buf_printf(out, ",\"events\":%" PRIu64 ",\"rows_total\":%zu,\"rows\":[", events,
+		       r->count);
 	for (size_t i = 0; i < r->count && i < limit; i++) {
 		const struct row *row = &r->list[i];
 		tfp_buf_puts(out, i ? ",{\"name\":" : "{\"name\":");
 		tfp_json_text(out, row->name.data, row->name.size);
 		tfp_buf_printf(out,
 			       ",\"category\":%u,\"count\":%" PRIu64 ",\"total_ps\":%" PRId64
-			       ",\"self_ps\":%" PRId64 ",\"min_ps\":%" PRId64 ",\"max_ps\":%" PRId64
-			       "}",
+			       ",\"self_ps\":%" PRId64 ",\"avg_ps\":%" PRId64 ",\"min_ps\":%" PRId64
+			       ",\"max_ps\":%" PRId64 "}",
 			       row->category, row->sums.count, narrow(row->sums.total_ps),
-			       narrow(row->sums.self_ps), row->sums.min_ps, row->sums.max_ps);
+			       narrow(row->sums.self_ps),
+			       narrow(row->sums.count ? row->sums.each_ps / row->sums.count : 0),
+			       row->sums.min_ps, row->sums.max_ps);
 	}
 	tfp_buf_puts(out, "]}");
 }
 
-static enum tfp_status answer(struct aggregate *a, const struct tfp_trace_track *tracks,
-			      size_t count, uint64_t limit, struct tfp_pool *pool,
+/* ---- layers ---- */
+
+static bool is_host(const struct tfp_trace_track *t)
+{
+	return t->host->tracks->processes[t->track->process].kind == TFP_PROCESS_HOST;
+}
+
+/* The layer of a name; layers->count where it is new. */
+static size_t find_layer(const struct layers *layers, struct tfp_str name)
+{
+	size_t i = 0;
+	while (i < layers->count && tfp_str_compare(layers->list[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+static bool add_layer(struct layers *layers, struct tfp_str name)
+{
+	size_t i = find_layer(layers, name);
+	if (i < layers->count) {
+		layers->list[i].tracks++;
+		return true;
+	}
+	if (!TFP_GROW(layers->list, layers->count, layers->room))
+		return false;
+	/* What was recorded has no name and comes first. */
+	if (name.size == 0 && i > 0) {
+		layers->list[i] = layers->list[0];
+		i = 0;
+	}
+	layers->list[i] = (struct layer){name, 1};
+	layers->count++;
+	return true;
+}
+
+/* Leaves of the tracks those of the layer that is asked for, without a word the first. */
+static enum tfp_status choose_layer(struct layers *layers, struct tfp_trace_track *tracks,
+				    size_t *count, const char *wanted, struct tfp_error *err)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < *count; i++) {
+		if (tracks[i].track->kind == TFP_TRACK_COUNTER)
+			continue;
+		if (!add_layer(layers, tfp_trace_layer(&tracks[i])))
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for sums of events");
+	}
+	if (wanted && *wanted) {
+		layers->shown = find_layer(layers, (struct tfp_str){wanted, strlen(wanted)});
+		if (layers->shown == layers->count)
+			return tfp_fail(err, TFP_NOT_FOUND,
+					"no track of these is of the layer \"%.100s\"", wanted);
+	}
+	for (size_t i = 0; i < *count; i++) {
+		if (tracks[i].track->kind != TFP_TRACK_COUNTER &&
+		    find_layer(layers, tfp_trace_layer(&tracks[i])) == layers->shown)
+			tracks[kept++] = tracks[i];
+	}
+	*count = kept;
+	return TFP_OK;
+}
+
+/* Threads of hosts first. */
+static bool find_busy(struct aggregate *a, struct tfp_trace_track *tracks, size_t count,
+		      struct tfp_pool *pool)
+{
+	size_t hosts = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (is_host(&tracks[i])) {
+			struct tfp_trace_track other = tracks[hosts];
+			tracks[hosts++] = tracks[i];
+			tracks[i] = other;
+		}
+	}
+	a->side_tracks[0] = hosts;
+	a->side_tracks[1] = count - hosts;
+	return tfp_trace_busy(tracks, hosts, a->from_ps, a->to_ps, pool, &a->busy_ps[0]) &&
+	       tfp_trace_busy(tracks + hosts, count - hosts, a->from_ps, a->to_ps, pool,
+			      &a->busy_ps[1]);
+}
+
+static enum tfp_status answer(struct aggregate *a, struct tfp_trace_track *tracks, size_t count,
+			      const struct layers *layers, uint64_t limit, struct tfp_pool *pool,
 			      struct tfp_buf *out, struct tfp_error *err)
 {
 	struct tfp_hit_masks masks = {0};
 	struct rows rows = {0};
 	bool ok = cut_into_pieces(a, tracks, count, &masks) && run(a, &rows, pool);
+	/* Pieces point into the tracks, whose order changes here. */
+	ok = ok && find_busy(a, tracks, count, pool);
 	if (ok)
-		put_rows(a, &rows, limit, out);
+		put_rows(a, layers, &rows, limit, out);
 	for (size_t i = 0; a->pieces && i < a->piece_count; i++)
 		tfp_free(a->pieces[i].table.slots);
 	tfp_free(a->pieces);
@@ -390,6 +527,7 @@ enum tfp_status tfp_trace_aggregate_json(const struct tfp_session *session,
 {
 	struct tfp_trace trace;
 	struct aggregate a = {0};
+	struct layers layers = {0};
 	struct tfp_trace_track *tracks = NULL;
 	size_t count = 0;
 	uint64_t limit = 0;
@@ -403,7 +541,10 @@ enum tfp_status tfp_trace_aggregate_json(const struct tfp_session *session,
 	if (status == TFP_OK)
 		status = tfp_trace_tracks(&trace, query, SIZE_MAX, &tracks, &count, err);
 	if (status == TFP_OK)
-		status = answer(&a, tracks, count, limit, session->pool, json, err);
+		status = choose_layer(&layers, tracks, &count, tfp_query_get(query, "layer"), err);
+	if (status == TFP_OK)
+		status = answer(&a, tracks, count, &layers, limit, session->pool, json, err);
+	tfp_free(layers.list);
 	tfp_free(tracks);
 	tfp_trace_release(&trace);
 	return status;

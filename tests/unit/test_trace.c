@@ -539,29 +539,95 @@ static void test_search(void **state)
 	bury(&l);
 }
 
+/* Ids by which profilers mark lines that they derived. */
+enum { DERIVED_STEPS = -559038737, DERIVED_OPS = -559038730 };
+
+/* f calls itself twice; two streams run beside each other and overlap; the file brings a line of
+ * steps and two of ops that say the same of the streams in other words. */
+static void test_sums_count_nothing_twice(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_plane *host = builder_plane(b, 0, "/host:CPU");
+	struct builder_plane *gpu = builder_plane(b, 0, "/device:GPU:0");
+	struct builder_line *main = builder_line(host, 7, "main", 0);
+	struct builder_line *first = builder_line(gpu, 13, "Stream #13", 0);
+	struct builder_line *second = builder_line(gpu, 14, "Stream #14", 0);
+	struct builder_line *steps = builder_line(gpu, DERIVED_STEPS, "Steps", 0);
+	struct builder_line *ops = builder_line(gpu, DERIVED_OPS, "TensorFlow Ops - from #13", 0);
+	(void)state;
+	builder_event(main, "f", 0, 100);
+	builder_event(main, "f", 20, 40);
+	builder_event(main, "g", 30, 10);
+	builder_event(main, "f", 32, 5);
+	builder_event(main, "f", 200, 50);
+	/* 0-100 and 50-150, 120-140 beside them, 300-310: 160 in all, the sum is 230. */
+	builder_event(first, "k", 0, 100);
+	builder_event(first, "k", 50, 100);
+	builder_event(first, "k", 300, 10);
+	builder_event(second, "k", 120, 20);
+	builder_event(steps, "1", 0, 310);
+	builder_event(ops, "k", 0, 150);
+	struct lived l = live(b, NULL);
+	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "run=run");
+	assert_part(sums, "layers",
+		    "[{\"layer\":\"\",\"tracks\":3},{\"layer\":\"Steps\",\"tracks\":1},"
+		    "{\"layer\":\"TensorFlow Ops\",\"tracks\":1}]");
+	assert_part(sums, "layer", "\"\"");
+	assert_part(sums, "host_busy_ps", "150");
+	assert_part(sums, "device_busy_ps", "160");
+	assert_part(sums, "events", "9");
+	assert_part(sums, "rows",
+		    "[{\"name\":\"k\",\"category\":0,\"count\":4,\"total_ps\":230,"
+		    "\"self_ps\":230,\"avg_ps\":57,\"min_ps\":10,\"max_ps\":100},"
+		    "{\"name\":\"f\",\"category\":3,\"count\":4,\"total_ps\":150,"
+		    "\"self_ps\":145,\"avg_ps\":48,\"min_ps\":5,\"max_ps\":100},"
+		    "{\"name\":\"g\",\"category\":3,\"count\":1,\"total_ps\":10,"
+		    "\"self_ps\":5,\"avg_ps\":10,\"min_ps\":10,\"max_ps\":10}]");
+	json_decref(sums);
+	/* From inside the inner f on: the outer f is open, and counts for both. */
+	sums = ASK(&l, tfp_trace_aggregate_json, "from_ps=25", "to_ps=130", "tracks=0.4,0.1");
+	assert_part(sums, "host_busy_ps", "75");
+	assert_part(sums, "device_busy_ps", "105");
+	assert_part(json_array_get(json_object_get(sums, "rows"), 1), "total_ps", "75");
+	json_decref(sums);
+	sums = ASK(&l, tfp_trace_aggregate_json, "layer=TensorFlow Ops");
+	assert_part(sums, "events", "1");
+	assert_part(sums, "device_busy_ps", "150");
+	assert_part(sums, "host_busy_ps", "null");
+	json_decref(sums);
+	REFUSED(&l, tfp_trace_aggregate_json, TFP_NOT_FOUND, "layer=Steps", "tracks=0.4");
+	bury(&l);
+}
+
 static void test_aggregate(void **state)
 {
 	struct lived l = live(small(), NULL);
 	(void)state;
 	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "tracks=0.2,0.1");
 	/* outer 1000 + 50, less 300 + 100 of inner; inner 400 less 100 of the leaf. */
-	assert_json(sums, "{\"from_ps\":0,\"to_ps\":1951,\"events\":5,\"rows_total\":3,\"rows\":["
-			  "{\"name\":\"outer\",\"category\":3,\"count\":2,\"total_ps\":1050,"
-			  "\"self_ps\":650,\"min_ps\":50,\"max_ps\":1000},"
-			  "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":400,"
-			  "\"self_ps\":300,\"min_ps\":100,\"max_ps\":300},"
-			  "{\"name\":\"a leaf <b>\",\"category\":3,\"count\":1,\"total_ps\":100,"
-			  "\"self_ps\":100,\"min_ps\":100,\"max_ps\":100}]}");
+	assert_json(sums,
+		    "{\"from_ps\":0,\"to_ps\":1951,\"layer\":\"\",\"layers\":[{\"layer\":\"\","
+		    "\"tracks\":1}],\"host_busy_ps\":1050,\"device_busy_ps\":null,"
+		    "\"events\":5,\"rows_total\":3,\"rows\":["
+		    "{\"name\":\"outer\",\"category\":3,\"count\":2,\"total_ps\":1050,"
+		    "\"self_ps\":650,\"avg_ps\":525,\"min_ps\":50,\"max_ps\":1000},"
+		    "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":400,"
+		    "\"self_ps\":300,\"avg_ps\":200,\"min_ps\":100,\"max_ps\":300},"
+		    "{\"name\":\"a leaf <b>\",\"category\":3,\"count\":1,\"total_ps\":100,"
+		    "\"self_ps\":100,\"avg_ps\":100,\"min_ps\":100,\"max_ps\":100}]}");
 	json_decref(sums);
 	/* Cut at 200 and 550: outer 350, inner 200 and 50, leaf 50; gemm 350. */
 	sums = ASK(&l, tfp_trace_aggregate_json, "from_ps=200", "to_ps=550", "limit=3");
-	assert_json(sums, "{\"from_ps\":200,\"to_ps\":550,\"events\":5,\"rows_total\":4,\"rows\":["
-			  "{\"name\":\"gemm\",\"category\":0,\"count\":1,\"total_ps\":350,"
-			  "\"self_ps\":350,\"min_ps\":350,\"max_ps\":350},"
-			  "{\"name\":\"outer\",\"category\":3,\"count\":1,\"total_ps\":350,"
-			  "\"self_ps\":100,\"min_ps\":350,\"max_ps\":350},"
-			  "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":250,"
-			  "\"self_ps\":200,\"min_ps\":50,\"max_ps\":200}]}");
+	assert_json(sums,
+		    "{\"from_ps\":200,\"to_ps\":550,\"layer\":\"\",\"layers\":[{\"layer\":\"\","
+		    "\"tracks\":2}],\"host_busy_ps\":350,\"device_busy_ps\":350,"
+		    "\"events\":5,\"rows_total\":4,\"rows\":["
+		    "{\"name\":\"gemm\",\"category\":0,\"count\":1,\"total_ps\":350,"
+		    "\"self_ps\":350,\"avg_ps\":350,\"min_ps\":350,\"max_ps\":350},"
+		    "{\"name\":\"outer\",\"category\":3,\"count\":1,\"total_ps\":350,"
+		    "\"self_ps\":100,\"avg_ps\":350,\"min_ps\":350,\"max_ps\":350},"
+		    "{\"name\":\"inner\",\"category\":3,\"count\":2,\"total_ps\":250,"
+		    "\"self_ps\":200,\"avg_ps\":125,\"min_ps\":50,\"max_ps\":200}]}");
 	json_decref(sums);
 	bury(&l);
 }
@@ -621,9 +687,9 @@ static void test_categories(void **state)
 	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "tracks=0.1");
 	assert_part(sums, "rows",
 		    "[{\"name\":\"fusion\",\"category\":3,\"count\":3,\"total_ps\":240,"
-		    "\"self_ps\":200,\"min_ps\":40,\"max_ps\":100},"
+		    "\"self_ps\":200,\"avg_ps\":80,\"min_ps\":40,\"max_ps\":100},"
 		    "{\"name\":\"fusion\",\"category\":4,\"count\":2,\"total_ps\":40,"
-		    "\"self_ps\":40,\"min_ps\":20,\"max_ps\":20}]");
+		    "\"self_ps\":40,\"avg_ps\":20,\"min_ps\":20,\"max_ps\":20}]");
 	json_decref(sums);
 	bury(&l);
 }
@@ -860,6 +926,7 @@ int main(void)
 		cmocka_unit_test(test_search),
 		cmocka_unit_test(test_costly_search),
 		cmocka_unit_test(test_search_that_nobody_wants),
+		cmocka_unit_test(test_sums_count_nothing_twice),
 		cmocka_unit_test(test_aggregate),
 		cmocka_unit_test(test_categories),
 		cmocka_unit_test(test_lines_far_apart),

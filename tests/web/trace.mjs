@@ -242,6 +242,18 @@ await tap.test('dragging chooses an area with its table; the address holds it; r
   await page.waitForFunction(() => location.hash.includes('sel=area:20700000-20'));
 }));
 
+await tap.test('an area says how busy it was; derived lines are summed up by themselves', () => using(place(`${NEAR}&sel=area:20600000-21600000`), {}, async (page) => {
+  await page.waitForSelector('.trace-drawer .tabulator-row');
+  const facts = await page.textContent('.trace-drawer header');
+  assert(/devices busy [\d.]+ %, host threads busy [\d.]+ %/.test(facts), facts);
+  const shares = [...facts.matchAll(/busy ([\d.]+) %/g)].map(([, share]) => Number(share));
+  assert(shares.every((share) => share > 0 && share <= 100), facts);
+  equal(await page.$$eval('.trace-drawer select option', (options) => options.map((option) => option.textContent)), ['what was recorded', 'lines “Framework Ops”']);
+  await page.selectOption('.trace-drawer select', 'Framework Ops');
+  await param(page, 'a.layer', 'Framework Ops');
+  await page.waitForFunction(() => /on 1 of 6 tracks/.test(document.querySelector('.trace-drawer header').textContent) && !/host threads busy/.test(document.querySelector('.trace-drawer header').textContent));
+}));
+
 await tap.test('search counts the whole trace and goes from hit to hit', () => using(place(), {}, async (page) => {
   await page.keyboard.press('/');
   await page.keyboard.type('iteratorgetnext');

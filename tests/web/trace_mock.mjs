@@ -397,13 +397,29 @@ function answer(path, query) {
     }
     case '/trace_viewer/aggregate': {
       const rows = new Map();
-      const list = all();
+      const layerOf = (track) => (track.kind === 'derived' ? track.name : '');
+      const layers = new Map();
+      for (const track of tracks) if (track.kind !== 'counter') layers.set(layerOf(track), (layers.get(layerOf(track)) ?? 0) + 1);
+      const layer = query.get('layer') ?? (layers.has('') ? '' : [...layers.keys()][0] ?? '');
+      if (query.has('layer') && !layers.has(layer)) return null;
+      const list = all().filter(({ track }) => layerOf(track) === layer && track.kind !== 'counter');
+      const busy = (kind) => {
+        let [sum, counted] = [0, from];
+        const mine = list.filter(({ track }) => track.process.kind === kind);
+        for (const { event } of mine) {
+          const end = Math.min(to, event.start + event.duration);
+          sum += Math.max(0, end - Math.max(counted, event.start));
+          counted = Math.max(counted, end);
+        }
+        return tracks.some((track) => track.process.kind === kind && layerOf(track) === layer) ? sum : null;
+      };
       for (const { track, event } of list) {
         const time = Math.min(to, event.start + event.duration) - Math.max(from, event.start);
         const row = rows.get(event.name) ?? { name: event.name, category: categoryOf(event.name, track), count: 0, total_ps: 0, self_ps: 0, min_ps: Infinity, max_ps: 0 };
         rows.set(event.name, { ...row, count: row.count + 1, total_ps: row.total_ps + time, self_ps: row.self_ps + time, min_ps: Math.min(row.min_ps, time), max_ps: Math.max(row.max_ps, time) });
       }
-      return { from_ps: from, to_ps: to, events: list.length, rows: [...rows.values()].sort((a, b) => b.total_ps - a.total_ps), rows_total: rows.size };
+      for (const row of rows.values()) row.avg_ps = row.total_ps / row.count;
+      return { from_ps: from, to_ps: to, layer, layers: [...layers].map(([name, n]) => ({ layer: name, tracks: n })), host_busy_ps: busy('host'), device_busy_ps: busy('device'), events: list.length, rows: [...rows.values()].sort((a, b) => b.total_ps - a.total_ps), rows_total: rows.size };
     }
     case '/trace_viewer/export': return { traceEvents: [] };
     default: return null;

@@ -137,6 +137,7 @@ export interface AreaRow {
   count: number;
   total_ps: number;
   self_ps: number;
+  avg_ps: number;
   min_ps: number;
   max_ps: number;
 }
@@ -144,6 +145,12 @@ export interface AreaRow {
 export interface AreaAnswer {
   from_ps: number;
   to_ps: number;
+  /** What the rows are of: what was recorded (''), or one kind of lines that were made of it. */
+  layer: string;
+  layers: { layer: string; tracks: number }[];
+  /** How long any of the layer's tracks ran; null where there is no such track. */
+  host_busy_ps: number | null;
+  device_busy_ps: number | null;
   events: number;
   rows: AreaRow[];
   rows_total?: number;
@@ -196,8 +203,8 @@ export class TraceServer {
     return this.get('search', { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0, ...more }, signal);
   }
 
-  area(tracks: readonly string[], from: number, to: number, signal?: AbortSignal): Promise<AreaAnswer> {
-    return this.get('aggregate', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to) }, signal);
+  area(tracks: readonly string[], from: number, to: number, layer: string, signal?: AbortSignal): Promise<AreaAnswer> {
+    return this.get('aggregate', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), ...(layer === '' ? {} : { layer }) }, signal);
   }
 }
 

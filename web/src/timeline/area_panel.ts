@@ -3,6 +3,7 @@
 import { DataTable, type TableAddress } from '../components/data_table';
 import { timeColumn } from '../components/columns';
 import { button, iconButton, Loader, skeleton } from '../components/states';
+import { isAbort } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, percent, plural } from '../core/format';
 import { CATEGORIES } from '../core/steps';
@@ -29,13 +30,16 @@ export class AreaPanel {
   private readonly loader = new Loader();
   private key = '';
 
-  constructor(private readonly server: TraceServer, address: TableAddress, tell: AreaTell) {
+  private readonly layers = h('select', { 'aria-label': 'What is summed up', on: { change: () => this.address.set({ layer: this.layers.value }) } });
+  private readonly layerField = h('label', { class: 'trace-field', hidden: true, title: 'Derived lines tell the same time as the events they were made of, in other words; so their times are not added to those.' }, 'of ', this.layers);
+
+  constructor(private readonly server: TraceServer, private readonly address: TableAddress, tell: AreaTell) {
     this.table = new DataTable<AreaRow>({
       title: 'Events of the area by name', name: 'trace_area', url: address, key: (row) => `${row.category} ${row.name}`, defaultSort: '-total',
       open: (row) => tell.find(row.name), onSeen: () => undefined, maxHeight: 0.34, say: tell.say,
     });
     fill(this.element,
-      h('header', {}, this.title, this.facts, h('span', { class: 'acts' }, button('Zoom to it', () => tell.zoom()), iconButton('close', 'Let go of the area', () => tell.close()))),
+      h('header', {}, this.title, this.facts, this.layerField, h('span', { class: 'acts' }, button('Zoom to it', () => tell.zoom()), iconButton('close', 'Let go of the area', () => tell.close()))),
       this.loader.element);
   }
 
@@ -52,7 +56,8 @@ export class AreaPanel {
       this.key = '';
       return;
     }
-    const key = JSON.stringify([area.from, area.to, tracks]);
+    const layer = this.address.get('layer');
+    const key = JSON.stringify([area.from, area.to, tracks, layer]);
     if (key === this.key) {
       this.table.update();
       return;
@@ -62,11 +67,30 @@ export class AreaPanel {
     this.facts.textContent = `on ${plural(tracks.length, 'track')}`;
     // All tracks need no list; there may be thousands.
     const wanted = all && area.tracks.length === 0 ? [] : tracks;
-    this.loader.load((signal) => this.server.area(wanted, area.from, area.to, signal), (answer) => {
-      this.facts.textContent = `on ${plural(tracks.length, 'track')}, ${plural(answer.events, 'event')}${(answer.rows_total ?? 0) > answer.rows.length ? `; the ${count(answer.rows.length)} names with the most time of ${count(answer.rows_total ?? 0)}` : ''}`;
+    this.loader.load(async (signal) => {
+      try {
+        return await this.server.area(wanted, area.from, area.to, layer, signal);
+      } catch (error) {
+        // Another area may have no line of that kind.
+        if (layer === '' || isAbort(error)) throw error;
+        return this.server.area(wanted, area.from, area.to, '', signal);
+      }
+    }, (answer) => {
+      this.showFacts(answer, area, tracks.length);
       queueMicrotask(() => this.table.set({ rows: answer.rows, columns: columns(answer, area), noun: 'names' }));
       return this.table.element;
     }, () => skeleton(120));
+  }
+
+  private showFacts(answer: AreaAnswer, area: Area, tracks: number): void {
+    const span = Math.max(1, area.to - area.from);
+    const busy = ([['devices', answer.device_busy_ps], ['host threads', answer.host_busy_ps]] as const).flatMap(([who, ps]) => (ps === null ? [] : [`${who} busy ${percent(ps / span)}`]));
+    const cut = (answer.rows_total ?? 0) > answer.rows.length ? `; the ${count(answer.rows.length)} names with the most time of ${count(answer.rows_total ?? 0)}` : '';
+    const of = answer.layers.find(({ layer }) => layer === answer.layer)?.tracks ?? 0;
+    fill(this.facts, `on ${of === tracks ? plural(tracks, 'track') : `${count(of)} of ${plural(tracks, 'track')}`}, ${plural(answer.events, 'event')}${cut}`,
+      busy.length > 0 && h('b', { class: 'trace-busy', title: 'Time in which at least one of these tracks ran, divided by the length of the area; what nests or overlaps counts once' }, busy.join(', ')));
+    fill(this.layers, ...answer.layers.map(({ layer }) => h('option', { value: layer, selected: layer === answer.layer }, layer === '' ? 'what was recorded' : `lines “${layer}”`)));
+    this.layerField.hidden = answer.layers.length < 2;
   }
 }
 
@@ -78,9 +102,9 @@ function columns(answer: AreaAnswer, area: Area): Column<AreaRow>[] {
     { id: 'name', title: 'Name', kind: 'text', grow: true, narrow: true, width: 260, value: (row) => row.name, hint: 'Choose a row to find all events of that name' },
     { id: 'category', title: 'Category', kind: 'text', width: 156, value: (row) => CATEGORIES[row.category]?.label ?? '' },
     { id: 'count', title: 'Count', kind: 'number', width: 84, value: (row) => row.count, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Events that touch the area' },
-    time('total', 'Total (µs)', (row) => row.total_ps, { narrow: true, hint: 'Time inside the area; what nests counts for each of its names' }),
+    time('total', 'Total (µs)', (row) => row.total_ps, { narrow: true, hint: 'Time inside the area; events within others of the same name count once' }),
     time('self', 'Self (µs)', (row) => row.self_ps, { hint: 'Without what ran inside of it on the same track' }),
-    time('avg', 'Avg (µs)', (row) => row.total_ps / Math.max(1, row.count)),
+    time('avg', 'Avg (µs)', (row) => row.avg_ps),
     time('min', 'Min (µs)', (row) => row.min_ps),
     time('max', 'Max (µs)', (row) => row.max_ps),
     { id: 'share', title: 'Of area', kind: 'number', width: 84, scale: 0.01, value: (row) => row.total_ps / span, text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Total divided by the length of the area; several tracks can make more than 100 %' },
