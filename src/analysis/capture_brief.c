@@ -54,6 +54,10 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status != TFP_OK)
 		return status;
+	struct tfp_capture_start start;
+	status = tfp_capture_start(capture, &start, err);
+	if (status != TFP_OK)
+		return status;
 	struct tfp_capture_brief *brief = tfp_malloc(sizeof(*brief));
 	if (!brief)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a capture's description");
@@ -63,6 +67,7 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		.events = capture->event_count,
 		.broken_modules = modules->broken,
 		.duration_ms = duration_ms(capture),
+		.start = start,
 		.diagnostics = capture->diagnostics,
 		.diagnostic_count = capture->diagnostic_count,
 	};

@@ -5,12 +5,13 @@
 #ifndef TFP_ANALYSIS_CAPTURE_BRIEF_H
 #define TFP_ANALYSIS_CAPTURE_BRIEF_H
 
-#include "store/capture.h"
+#include "analysis/tracks.h"
 
 struct tfp_capture_brief {
 	uint64_t planes, lines, events;
 	uint64_t broken_modules; /* HLO modules that could not be read */
 	double duration_ms;      /* of the longest plane, as planes need not share a clock */
+	struct tfp_capture_start start;
 	const struct tfp_diagnostic *diagnostics; /* about damage; whose the brief is */
 	size_t diagnostic_count;
 };

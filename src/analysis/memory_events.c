@@ -345,8 +345,8 @@ static uint64_t held_bytes(const struct tfp_memory *memory)
 	return bytes;
 }
 
-static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
-			       uint64_t *heap_bytes, struct tfp_error *err)
+static enum tfp_status make(struct tfp_capture *capture, struct tfp_pool *pool, bool on_one_clock,
+			    void **fact, uint64_t *heap_bytes, struct tfp_error *err)
 {
 	enum tfp_status status = TFP_OK;
 	struct tfp_memory *memory = tfp_calloc(1, sizeof(*memory));
@@ -354,7 +354,9 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		return tfp_memory_exhausted(err);
 	memory->plane = tfp_capture_find_plane(capture, "/host:CPU");
 	if (memory->plane) {
-		struct tfp_memory_reader r = {.plane = memory->plane, .schema = &memory->schema};
+		struct tfp_memory_reader r = {.plane = memory->plane,
+					      .schema = &memory->schema,
+					      .on_one_clock = on_one_clock};
 		r.plane_index = (size_t)(memory->plane - capture->planes);
 		status = tfp_memory_schema_init(&memory->schema, memory->plane, err);
 		if (status == TFP_OK)
@@ -368,6 +370,31 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	*heap_bytes = held_bytes(memory);
 	*fact = memory;
 	return TFP_OK;
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	return make(capture, pool, false, fact, heap_bytes, err);
+}
+
+static enum tfp_status compute_on_clock(struct tfp_capture *capture, struct tfp_pool *pool,
+					void **fact, uint64_t *heap_bytes, struct tfp_error *err)
+{
+	return make(capture, pool, true, fact, heap_bytes, err);
+}
+
+enum tfp_status tfp_memory_on_clock_get(struct tfp_capture *capture, struct tfp_pool *pool,
+					const struct tfp_memory **out, struct tfp_error *err)
+{
+	static const struct tfp_fact_kind kind = {compute_on_clock, free_memory};
+	const void *fact;
+	enum tfp_status status = tfp_memory_get(capture, pool, out, err);
+	if (status != TFP_OK || !(*out)->clocks_differ)
+		return status;
+	status = tfp_capture_fact(capture, &kind, pool, &fact, err);
+	*out = fact;
+	return status;
 }
 
 enum tfp_status tfp_memory_get(struct tfp_capture *capture, struct tfp_pool *pool,

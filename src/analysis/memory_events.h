@@ -84,9 +84,15 @@ struct tfp_memory {
 	struct tfp_arena arena;
 };
 
-/* Of a capture; computed once and kept with it. */
+/* Of a capture; computed once and kept with it. Times are as XProf has them: from the start of
+ * the event's own line. */
 enum tfp_status tfp_memory_get(struct tfp_capture *capture, struct tfp_pool *pool,
 			       const struct tfp_memory **out, struct tfp_error *err) TFP_CHECK;
+/* The same with times from origin_ps on, on which lines that start elsewhere agree. Where there are
+ * none of those it is the same as the other. */
+enum tfp_status tfp_memory_on_clock_get(struct tfp_capture *capture, struct tfp_pool *pool,
+					const struct tfp_memory **out,
+					struct tfp_error *err) TFP_CHECK;
 
 /* Reads what the allocator said after event i, from the capture's bytes. */
 void tfp_memory_state_at(const struct tfp_memory *memory, const struct tfp_allocator *a, size_t i,

@@ -62,6 +62,8 @@ struct tfp_memory_reader {
 	const struct tfp_plane *plane;
 	size_t plane_index;
 	const struct tfp_schema *schema;
+	bool on_one_clock; /* times are from the first line's start, not the own's: */
+	int64_t origin_ps;
 	const struct tfp_groups *groups; /* NULL: the capture brings its own along */
 	uint8_t *kinds;                  /* by event metadata: enum tfp_memory_activity or 0 */
 	struct tfp_memory_line *lines;

@@ -298,6 +298,14 @@ static uint32_t label_of(struct tfp_memory_piece *p, const struct raw_event *e)
 	return label;
 }
 
+static int64_t apart(int64_t ps, int64_t from_ps)
+{
+	int64_t difference;
+	if (__builtin_sub_overflow(ps, from_ps, &difference))
+		return ps < from_ps ? INT64_MIN : INT64_MAX;
+	return difference;
+}
+
 static uint32_t allocator_of(struct tfp_memory_piece *p, const struct raw_event *e)
 {
 	char room[24];
@@ -325,6 +333,8 @@ static bool read_piece_event(struct tfp_memory_reader *r, struct tfp_memory_piec
 			e.step = group;
 	}
 	c->time[place] = tfp_event_offset_ps(line, i);
+	if (r->on_one_clock)
+		c->time[place] = apart(tfp_event_start_ps(line, i), r->origin_ps);
 	c->used[place] = tfp_memory_add(e.state.stack_bytes, e.state.heap_bytes);
 	c->allocation[place] = e.allocation;
 	c->requested[place] = e.requested;
@@ -507,6 +517,7 @@ enum tfp_status tfp_memory_read(struct tfp_memory_reader *r, struct tfp_capture 
 	if (r->count >= TFP_MEMORY_NONE)
 		return tfp_fail(err, TFP_TOO_LARGE, "more than 2^32 events of allocators");
 	compare_clocks(r, memory);
+	r->origin_ps = memory->origin_ps;
 	/* Making groups costs more than all the rest; a file that has them says so. */
 	if (!tfp_capture_is_grouped(capture)) {
 		enum tfp_status status = tfp_groups_get(capture, pool, &r->groups, err);

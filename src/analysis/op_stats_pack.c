@@ -239,6 +239,9 @@ static bool pack_brief(struct tfp_arena *a, const struct tfp_capture_brief *brie
 	out->events = brief->events;
 	out->broken_modules = brief->broken_modules;
 	out->duration_ms = brief->duration_ms;
+	out->is_shown = brief->start.any;
+	out->begin_ps = brief->start.begin_ps;
+	out->profile_start_ns = brief->start.profile_start_ns;
 	for (size_t i = 0; i < brief->diagnostic_count; i++) {
 		const struct tfp_diagnostic *d = &brief->diagnostics[i];
 		tfp__damage__init(&all[i]);

@@ -394,6 +394,7 @@ static enum tfp_status unpack_brief(struct tfp_host_summary *summary, const Tfp_
 		.events = in->events,
 		.broken_modules = in->broken_modules,
 		.duration_ms = in->duration_ms,
+		.start = {in->is_shown, in->begin_ps, in->profile_start_ns},
 		.diagnostics = list,
 		.diagnostic_count = in->n_damage,
 	};

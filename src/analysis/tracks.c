@@ -178,6 +178,11 @@ static bool add_counters(struct track_list *list, struct tfp_track track)
 	return ok;
 }
 
+static bool is_track(const struct tfp_line *line)
+{
+	return line->event_count && !tfp_str_starts(line->name, "counters_");
+}
+
 static bool add_lines(struct track_list *list, const struct tfp_capture *capture, size_t p,
 		      uint32_t process, enum tfp_process_kind kind, bool derived)
 {
@@ -198,7 +203,7 @@ static bool add_lines(struct track_list *list, const struct tfp_capture *capture
 			.plane_index = (uint32_t)p,
 			.line_index = (uint32_t)l,
 		};
-		if (line->event_count == 0 || tfp_str_starts(line->name, "counters_"))
+		if (!is_track(line))
 			continue;
 		ok = tfp_str_equal(line->name, COUNTER_LINE) ? add_counters(list, track)
 							     : add_track(list, track);
@@ -384,6 +389,36 @@ static uint64_t profile_start_ns(const struct tfp_capture *capture)
 {
 	const struct tfp_plane *plane = tfp_capture_find_plane(capture, TFP_TASK_PLANE);
 	return plane ? (uint64_t)tfp_profile_start_ns(plane) : 0;
+}
+
+/* ---- the begin ---- */
+
+enum tfp_status tfp_capture_start(const struct tfp_capture *capture, struct tfp_capture_start *out,
+				  struct tfp_error *err)
+{
+	struct plane_choice *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
+	*out = (struct tfp_capture_start){.profile_start_ns = profile_start_ns(capture)};
+	if (!planes)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the begin of a capture");
+	size_t count = choose_planes(capture, planes);
+	for (size_t p = 0; p < count; p++) {
+		const struct tfp_plane *plane = planes[p].plane;
+		for (size_t l = 0; l < plane->line_count; l++) {
+			const struct tfp_line *line = &plane->lines[l];
+			size_t i = 0;
+			while (is_track(line) && i < line->event_count && tfp_goes_on(i) &&
+			       tfp_event_name_is_internal(tfp_event_meta(plane, line, i)->name))
+				i++;
+			if (!is_track(line) || i == line->event_count)
+				continue;
+			int64_t begin = tfp_event_start_ps(line, i);
+			if (!out->any || begin < out->begin_ps)
+				out->begin_ps = begin;
+			out->any = true;
+		}
+	}
+	tfp_free(planes);
+	return TFP_OK;
 }
 
 /* ---- the fact ---- */

@@ -73,6 +73,18 @@ bool tfp_stat_name_is_internal(struct tfp_str name);
  * kernel's own are right. */
 bool tfp_stat_is_unset(const struct tfp_plane *plane, struct tfp_str name);
 
+/* Where a capture's timeline begins, by its own clock: the earliest event of its lines that is
+ * shown. Derived lines begin no earlier. */
+struct tfp_capture_start {
+	bool any; /* events are shown */
+	int64_t begin_ps;
+	uint64_t profile_start_ns; /* as in tfp_tracks */
+};
+
+/* Looks at the first events of each line: much quicker than the list of tracks. */
+enum tfp_status tfp_capture_start(const struct tfp_capture *capture, struct tfp_capture_start *out,
+				  struct tfp_error *err) TFP_CHECK;
+
 /* Of a capture; computed once and kept with it. */
 enum tfp_status tfp_tracks_get(struct tfp_capture *capture, struct tfp_pool *pool,
 			       const struct tfp_tracks **out, struct tfp_error *err) TFP_CHECK;

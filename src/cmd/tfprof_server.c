@@ -16,6 +16,7 @@
 #include "store/capture_cache.h"
 #include "store/logdir.h"
 #include "synth/synth.h"
+#include "tools/run_clock.h"
 #include "tools/run_info.h"
 
 #include <errno.h>
@@ -444,6 +445,7 @@ struct parts {
 	struct tfp_capture_cache *cache;
 	struct tfp_result_cache *results;
 	struct tfp_run_info *info;
+	struct tfp_run_clocks *clocks;
 	struct tfp_captures *captures;
 	struct tfp_entrance entrance;
 	struct tfp_http_server *server;
@@ -456,6 +458,7 @@ static void parts_release(struct parts *p)
 	tfp_entrance_release(&p->entrance);
 	tfp_captures_free(p->captures);
 	tfp_run_info_free(p->info);
+	tfp_run_clocks_free(p->clocks);
 	tfp_capture_cache_free(p->cache);
 	tfp_result_cache_free(p->results);
 	tfp_pool_free(p->pool);
@@ -491,6 +494,8 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 	if (status == TFP_OK)
 		status = tfp_run_info_new(&p->info, p->dir, look_bytes(o), p->pool, err);
 	if (status == TFP_OK)
+		status = tfp_run_clocks_new(&p->clocks, err);
+	if (status == TFP_OK)
 		status = tfp_captures_new(&p->captures, p->dir, &o->captures, err);
 	if (status == TFP_OK)
 		status = tfp_entrance_open(&p->entrance, &o->access, o->port,
@@ -509,6 +514,7 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		.cache = p->cache,
 		.results = p->results,
 		.info = p->info,
+		.clocks = p->clocks,
 		.pool = p->pool,
 		.captures = p->captures,
 	};

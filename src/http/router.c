@@ -166,6 +166,7 @@ static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
 	if (hosts && *hosts && takes_hosts) {
 		enum tfp_status status = tfp_session_init(session, x->app->cache, x->app->results,
 							  x->app->pool, x->run, NULL, err);
+		session->clocks = x->app->clocks;
 		x->chosen = tfp_calloc(x->run->host_count, sizeof(*x->chosen));
 		if (!x->chosen)
 			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the request");
@@ -177,8 +178,10 @@ static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
 		tfp_error_set_hint(err, "host=NAME, or host=" TFP_ALL_HOSTS " for all together");
 		return TFP_BAD_QUERY;
 	}
-	return tfp_session_init(session, x->app->cache, x->app->results, x->app->pool, x->run, host,
-				err);
+	enum tfp_status status = tfp_session_init(session, x->app->cache, x->app->results,
+						  x->app->pool, x->run, host, err);
+	session->clocks = x->app->clocks;
+	return status;
 }
 
 /* takes_hosts: several hosts may be named, as XProf's trace viewers allow. */

@@ -25,7 +25,8 @@ struct tfp_http_app {
 	struct tfp_capture_cache *cache;
 	struct tfp_result_cache *results; /* may be NULL */
 	struct tfp_run_info *info;
-	struct tfp_pool *pool; /* for work within an answer; may be NULL */
+	struct tfp_run_clocks *clocks; /* may be NULL */
+	struct tfp_pool *pool;         /* for work within an answer; may be NULL */
 	struct tfp_captures *captures;
 	/* Of the server itself, which fills them in. */
 	struct tfp_metrics *metrics;

@@ -335,6 +335,8 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 			   .session = session};
 	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);
 	if (status == TFP_OK)
+		status = tfp_instances_on_clock(&w.all, session, err);
+	if (status == TFP_OK)
 		status = tfp_instances_write(&w.all, json, err);
 	tfp_instances_release(&w.all);
 	return status;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tools/data_table.h"
+#include "tools/run_clock.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -68,8 +69,7 @@ static void locate(struct tfp_instance *one, const struct tfp_tracks *tracks)
 		const struct tfp_track *track = &tracks->tracks[t];
 		if (track->line != one->in || track->kind == TFP_TRACK_COUNTER)
 			continue;
-		one->on_timeline =
-			!__builtin_sub_overflow(one->start_ps, tracks->begin_ps, &one->timeline_ps);
+		one->on_timeline = true;
 		one->track = t;
 	}
 }
@@ -94,6 +94,20 @@ enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp
 		one->in = NULL;
 	}
 	return TFP_OK;
+}
+
+enum tfp_status tfp_instances_on_clock(struct tfp_instances *all, const struct tfp_session *session,
+				       struct tfp_error *err)
+{
+	struct tfp_host_clock *hosts;
+	enum tfp_status status = tfp_run_clocks_aligned(session, &hosts, err);
+	for (size_t i = 0; status == TFP_OK && i < all->slowest_count; i++) {
+		struct tfp_instance *one = &all->slowest[i];
+		one->start_ps = tfp_clamp_ps(hosts[one->host_index].shift_ps + one->start_ps,
+					     INT64_MIN, INT64_MAX);
+	}
+	tfp_free(hosts);
+	return status;
 }
 
 void tfp_instances_release(struct tfp_instances *all)
@@ -188,11 +202,9 @@ enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *j
 		text(json, "plane", one->plane);
 		text(json, "line", one->line);
 		field(json, "start_us", (double)one->start_ps / 1e6);
-		if (one->on_timeline) {
+		if (one->on_timeline)
 			tfp_buf_printf(json, "\"event\":\"%" PRIu32 ".%" PRIu32 ".%zu\",",
 				       one->host_index, one->track, one->event);
-			field(json, "timeline_us", (double)one->timeline_ps / 1e6);
-		}
 		tfp_buf_puts(json, "\"duration_us\":");
 		tfp_json_number(json, (double)one->duration_ps / 1e6);
 		tfp_buf_putc(json, '}');

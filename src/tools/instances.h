@@ -19,14 +19,13 @@
 struct tfp_instance {
 	const char *host;   /* borrowed */
 	char *plane, *line; /* owned, UTF-8 */
-	int64_t start_ps, duration_ps;
+	int64_t start_ps;   /* by the capture's clock at first, then by the run's */
+	int64_t duration_ps;
 	/* Its line until it is located, then NULL; its number there. */
 	const struct tfp_line *in;
 	size_t event;
-	/* On the timeline of its host alone, if it is there. */
 	bool on_timeline;
 	uint32_t host_index, track; /* in the run's list of hosts; in the capture's of tracks */
-	int64_t timeline_ps;        /* from the timeline's begin */
 };
 
 struct tfp_instances {
@@ -46,6 +45,9 @@ void tfp_instances_add(struct tfp_instances *all, const char *host, const struct
 enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp_session *session,
 				     struct tfp_capture *capture, const char *host,
 				     struct tfp_error *err) TFP_CHECK;
+/* After those of all captures: times are the run's from now on. No capture is held. */
+enum tfp_status tfp_instances_on_clock(struct tfp_instances *all, const struct tfp_session *session,
+				       struct tfp_error *err) TFP_CHECK;
 void tfp_instances_release(struct tfp_instances *all);
 enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
 				    struct tfp_error *err) TFP_CHECK;

@@ -150,6 +150,8 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 		return tfp_fail(err, TFP_BAD_QUERY, "kernel= or name= is needed");
 	enum tfp_status status = tfp_session_each(session, add_instances, &w, err);
 	if (status == TFP_OK)
+		status = tfp_instances_on_clock(&w.all, session, err);
+	if (status == TFP_OK)
 		status = tfp_instances_write(&w.all, json, err);
 	tfp_instances_release(&w.all);
 	return status;

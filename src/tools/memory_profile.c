@@ -6,9 +6,11 @@
 #include "analysis/memory_events.h"
 #include "analysis/steps.h"
 #include "base/alloc.h"
+#include "base/number.h"
 #include "base/sort.h"
 #include "base/str_map.h"
 #include "base/utf8.h"
+#include "tools/run_clock.h"
 #include "tools/step_table.h"
 #include "tools/summary.h"
 #include "tools/tool.h"
@@ -290,6 +292,44 @@ static enum tfp_status put_document(struct tfp_buf *out, const struct tfp_captur
 
 /* ---- the tables ---- */
 
+/* Times of an allocator's events are from some moment on; this makes them the run's. */
+struct view_clock {
+	__int128 shift_ps;
+};
+
+static int64_t clamp_time(__int128 ps)
+{
+	return ps < INT64_MIN ? INT64_MIN : ps > INT64_MAX ? INT64_MAX : (int64_t)ps;
+}
+
+static int64_t from_zero(struct view_clock clock, int64_t time_ps)
+{
+	return clamp_time(clock.shift_ps + time_ps);
+}
+
+static void add_time(struct tfp_table *t, struct view_clock clock, int64_t time_ps)
+{
+	tfp_table_add_number(t, (double)from_zero(clock, time_ps));
+}
+
+/* A moment of the run, which may lie before its zero, as an allocator's time. */
+static enum tfp_status get_time(const struct tfp_query *query, const char *key,
+				struct view_clock clock, int64_t fallback, int64_t *time_ps,
+				struct tfp_error *err)
+{
+	const char *text = tfp_query_get(query, key);
+	uint64_t size;
+	*time_ps = fallback;
+	if (!text)
+		return TFP_OK;
+	bool before = text[0] == '-';
+	if (!tfp_number(text + before, UINT64_MAX, &size))
+		return tfp_fail(err, TFP_BAD_QUERY,
+				"parameter %s: \"%.100s\" is not a whole number", key, text);
+	*time_ps = clamp_time((before ? -(__int128)size : (__int128)size) - clock.shift_ps);
+	return TFP_OK;
+}
+
 static void add_str(struct tfp_table *t, struct tfp_str text)
 {
 	tfp_table_add_text(t, text.data, text.size);
@@ -349,7 +389,8 @@ static void format_bytes(int64_t bytes, char *text, size_t size)
 
 /* What a user should know of an allocator, as a sentence; its severity, or "". */
 static const char *note_of(const struct tfp_memory *memory, const struct tfp_allocator *a,
-			   const struct tfp_memory_state *peak, bool has_peak, struct tfp_buf *note)
+			   const struct tfp_memory_state *peak, bool has_peak,
+			   struct view_clock clock, struct tfp_buf *note)
 {
 	int64_t capacity = capacity_of(peak), used = peak->peak_bytes;
 	char most[32], all[32];
@@ -359,7 +400,7 @@ static const char *note_of(const struct tfp_memory *memory, const struct tfp_all
 		tfp_buf_printf(note,
 			       "%" PRIu64 " %s no memory. The first, at %.1f ms, asked for %s",
 			       a->failed, a->failed == 1 ? "allocation got" : "allocations got",
-			       (double)a->time_ps[a->first_failed] / 1e9, most);
+			       (double)from_zero(clock, a->time_ps[a->first_failed]) / 1e9, most);
 		if (label->op.size) {
 			tfp_buf_puts(note, " for ");
 			tfp_buf_add(note, label->op.data, label->op.size);
@@ -386,7 +427,8 @@ static bool moment_of_end(const struct tfp_memory *memory, const struct tfp_allo
 }
 
 static enum tfp_status add_summary(struct tfp_table *t, const struct tfp_memory *memory,
-				   const struct tfp_allocator *a, struct tfp_error *err)
+				   const struct tfp_allocator *a, struct view_clock clock,
+				   struct tfp_error *err)
 {
 	struct tfp_memory_moment peak, end;
 	struct tfp_memory_rows rows;
@@ -411,7 +453,7 @@ static enum tfp_status add_summary(struct tfp_table *t, const struct tfp_memory 
 	const double of_peak[] = {(double)capacity_of(&peak.state),
 				  (double)a->lifetime_peak_bytes,
 				  (double)peak.state.peak_bytes,
-				  (double)peak.time_ps,
+				  (double)from_zero(clock, peak.time_ps),
 				  (double)peak.state.stack_bytes,
 				  (double)peak.state.heap_bytes,
 				  (double)peak.state.free_bytes,
@@ -423,14 +465,14 @@ static enum tfp_status add_summary(struct tfp_table *t, const struct tfp_memory 
 		else
 			tfp_table_add_absent(t);
 	}
-	tfp_table_add_number(t, (double)a->time_ps[0]);
-	tfp_table_add_number(t, (double)a->time_ps[a->count - 1]);
+	add_time(t, clock, a->time_ps[0]);
+	add_time(t, clock, a->time_ps[a->count - 1]);
 	tfp_table_add_number(t, alive);
 	tfp_table_add_number(t, alive_bytes);
 	tfp_table_add_number(t, (double)a->step[a->count - 1]);
 	tfp_table_add_number(t, (double)a->failed);
 	tfp_buf_init(&note, SIZE_MAX / 4);
-	add_text(t, note_of(memory, a, &peak.state, has_peak, &note));
+	add_text(t, note_of(memory, a, &peak.state, has_peak, clock, &note));
 	tfp_table_add_text(t, tfp_buf_text(&note), note.size);
 	t->failed |= tfp_buf_failed(&note);
 	tfp_buf_release(&note);
@@ -468,12 +510,13 @@ static void set_run_notes(struct tfp_table *t, const struct tfp_capture *capture
 }
 
 static enum tfp_status summary_table(struct tfp_table *t, const struct tfp_capture *capture,
-				     const struct tfp_memory *memory, struct tfp_error *err)
+				     const struct tfp_memory *memory, struct view_clock clock,
+				     struct tfp_error *err)
 {
 	enum tfp_status status = TFP_OK;
 	tfp_table_init(t, summary_columns, COUNT(summary_columns));
 	for (size_t i = 0; status == TFP_OK && i < memory->allocator_count; i++)
-		status = add_summary(t, memory, &memory->allocators[i], err);
+		status = add_summary(t, memory, &memory->allocators[i], clock, err);
 	set_run_notes(t, capture, memory);
 	return status;
 }
@@ -496,13 +539,13 @@ static const struct tfp_column timeline_columns[] = {
 };
 
 static void add_event(struct tfp_table *t, const struct tfp_memory *memory,
-		      const struct tfp_allocator *a, size_t i)
+		      const struct tfp_allocator *a, struct view_clock clock, size_t i)
 {
 	const struct tfp_memory_label *label = &memory->labels[a->label[i]];
 	struct tfp_memory_state state;
 	char address[24];
 	tfp_memory_state_at(memory, a, i, &state);
-	tfp_table_add_number(t, (double)a->time_ps[i]);
+	add_time(t, clock, a->time_ps[i]);
 	tfp_table_add_number(t, (double)state.stack_bytes);
 	tfp_table_add_number(t, (double)state.heap_bytes);
 	tfp_table_add_number(t, (double)state.free_bytes);
@@ -519,34 +562,28 @@ static void add_event(struct tfp_table *t, const struct tfp_memory *memory,
 	add_text(t, address);
 }
 
-static int64_t as_time(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 static enum tfp_status timeline_table(struct tfp_table *t, const struct tfp_memory *memory,
-				      const struct tfp_allocator *a, const struct tfp_query *query,
-				      struct tfp_error *err)
+				      const struct tfp_allocator *a, struct view_clock clock,
+				      const struct tfp_query *query, struct tfp_error *err)
 {
-	uint64_t points, from, to;
+	uint64_t points;
+	int64_t from, to;
 	size_t count;
 	tfp_table_init(t, timeline_columns, COUNT(timeline_columns));
 	enum tfp_status status = tfp_query_get_count(query, "points", DEFAULT_POINTS, &points, err);
 	if (status == TFP_OK)
-		status = tfp_query_get_count(query, "from_ps", 0, &from, err);
+		status = get_time(query, "from_ps", clock, INT64_MIN, &from, err);
 	if (status == TFP_OK)
-		status = tfp_query_get_count(query, "to_ps", UINT64_MAX, &to, err);
+		status = get_time(query, "to_ps", clock, INT64_MAX, &to, err);
 	if (status != TFP_OK || !a)
 		return status;
 	if (points == 0 || points > a->count)
 		points = a->count;
-	/* Times before the start are a damaged file's; they are shown all the same. */
-	uint32_t *chosen = tfp_memory_outline(a, from ? as_time(from) : INT64_MIN, as_time(to),
-					      points < 4 ? 4 : points, &count);
+	uint32_t *chosen = tfp_memory_outline(a, from, to, points < 4 ? 4 : points, &count);
 	if (!chosen)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the timeline");
 	for (size_t i = 0; i < count; i++)
-		add_event(t, memory, a, chosen[i]);
+		add_event(t, memory, a, clock, chosen[i]);
 	tfp_free(chosen);
 	set_str(t, "memory_id", a->id);
 	tfp_set_property(t, "events_total", "%zu", a->count);
@@ -641,7 +678,8 @@ static bool larger_sum(const void *context, uint32_t a, uint32_t b)
 }
 
 static void add_sum(struct tfp_table *t, const struct tfp_memory *memory,
-		    const struct tfp_allocator *a, enum group by, const struct sum *s)
+		    const struct tfp_allocator *a, struct view_clock clock, enum group by,
+		    const struct sum *s)
 {
 	const struct tfp_memory_label *l = &memory->labels[s->row->label];
 	const struct tfp_str none = {"", 0};
@@ -664,19 +702,19 @@ static void add_sum(struct tfp_table *t, const struct tfp_memory *memory,
 		tfp_table_add_absent(t);
 		tfp_table_add_absent(t);
 	} else {
-		tfp_table_add_number(t, (double)a->time_ps[s->earliest]);
+		add_time(t, clock, a->time_ps[s->earliest]);
 		tfp_table_add_number(t, (double)a->step[s->earliest]);
 	}
 	add_text(t, !s->special ? "allocation" : is_unused(memory, s->row) ? "unused" : "stack");
 }
 
 static bool add_sums(struct tfp_table *t, const struct tfp_memory *memory,
-		     const struct tfp_allocator *a, enum group by, uint64_t limit,
-		     const struct sums *sums)
+		     const struct tfp_allocator *a, struct view_clock clock, enum group by,
+		     uint64_t limit, const struct sums *sums)
 {
 	uint32_t *order = tfp_sort_indexes(sums->count, larger_sum, sums->sums);
 	for (size_t i = 0; order && i < sums->count && (limit == 0 || i < limit); i++)
-		add_sum(t, memory, a, by, &sums->sums[order[i]]);
+		add_sum(t, memory, a, clock, by, &sums->sums[order[i]]);
 	tfp_free(order);
 	return order != NULL;
 }
@@ -704,26 +742,27 @@ static enum tfp_status word_of(const struct tfp_query *query, const char *key,
 /* The moment that the query asks for: the peak's, or at_ps=, or the end. *found is false
  * when nothing had happened by then. */
 static enum tfp_status moment_of(const struct tfp_memory *memory, const struct tfp_allocator *a,
-				 const struct tfp_query *query, bool at_end,
-				 struct tfp_memory_moment *moment, bool *found,
+				 struct view_clock clock, const struct tfp_query *query,
+				 bool at_end, struct tfp_memory_moment *moment, bool *found,
 				 struct tfp_error *err)
 {
-	uint64_t at;
-	enum tfp_status status = tfp_query_get_count(query, "at_ps", 0, &at, err);
+	int64_t at;
+	enum tfp_status status = get_time(query, "at_ps", clock, 0, &at, err);
 	if (status != TFP_OK)
 		return status;
 	if (at_end)
 		*found = moment_of_end(memory, a, moment);
 	else if (tfp_query_get(query, "at_ps"))
-		*found = tfp_memory_moment_at(memory, a, as_time(at), moment);
+		*found = tfp_memory_moment_at(memory, a, at, moment);
 	else
 		*found = tfp_memory_moment_of_peak(memory, a, moment);
 	return TFP_OK;
 }
 
-static void set_moment(struct tfp_table *t, const struct tfp_memory_moment *m)
+static void set_moment(struct tfp_table *t, struct view_clock clock,
+		       const struct tfp_memory_moment *m)
 {
-	tfp_set_property(t, "time_ps", "%" PRId64, m->time_ps);
+	tfp_set_property(t, "time_ps", "%" PRId64, from_zero(clock, m->time_ps));
 	tfp_set_property(t, "step", "%" PRId64, m->step);
 	tfp_set_property(t, "stack_bytes", "%" PRId64, m->state.stack_bytes);
 	tfp_set_property(t, "heap_bytes", "%" PRId64, m->state.heap_bytes);
@@ -732,8 +771,8 @@ static void set_moment(struct tfp_table *t, const struct tfp_memory_moment *m)
 }
 
 static enum tfp_status breakdown_table(struct tfp_table *t, const struct tfp_memory *memory,
-				       const struct tfp_allocator *a, const struct tfp_query *query,
-				       struct tfp_error *err)
+				       const struct tfp_allocator *a, struct view_clock clock,
+				       const struct tfp_query *query, struct tfp_error *err)
 {
 	static const char *const scopes[] = {"step", "all"}, *const ends[] = {"", "end"};
 	struct tfp_memory_moment moment;
@@ -752,7 +791,7 @@ static enum tfp_status breakdown_table(struct tfp_table *t, const struct tfp_mem
 		status = word_of(query, "alive", ends, COUNT(ends), &alive, err);
 	if (status != TFP_OK || !a)
 		return status;
-	status = moment_of(memory, a, query, alive, &moment, &found, err);
+	status = moment_of(memory, a, clock, query, alive, &moment, &found, err);
 	if (status != TFP_OK || !found)
 		return status;
 	status = tfp_memory_alive(memory, a, &moment,
@@ -760,9 +799,9 @@ static enum tfp_status breakdown_table(struct tfp_table *t, const struct tfp_mem
 	if (status != TFP_OK)
 		return status;
 	bool ok = group_rows(memory, &rows, (enum group)by, &sums) &&
-		  add_sums(t, memory, a, (enum group)by, limit, &sums);
+		  add_sums(t, memory, a, clock, (enum group)by, limit, &sums);
 	set_str(t, "memory_id", a->id);
-	set_moment(t, &moment);
+	set_moment(t, clock, &moment);
 	tfp_set_property(t, "rows_total", "%zu", sums.count);
 	tfp_str_map_release(&sums.map);
 	tfp_free(sums.sums);
@@ -777,9 +816,9 @@ static const struct tfp_column step_columns[] = {
 	{"end_ps", "End (ps)", TFP_CELL_NUMBER},
 };
 
-/* Steps by the clock of the timeline. */
+/* host_shift_ps: what makes times of the capture the run's. */
 static enum tfp_status steps_table(struct tfp_table *t, struct tfp_capture *capture,
-				   const struct tfp_memory *memory, struct tfp_pool *pool,
+				   __int128 host_shift_ps, struct tfp_pool *pool,
 				   struct tfp_error *err)
 {
 	const struct tfp_steps *steps;
@@ -791,7 +830,7 @@ static enum tfp_status steps_table(struct tfp_table *t, struct tfp_capture *capt
 		for (size_t c = 0; c < step->core_count; c++) {
 			const struct tfp_core_step *core = tfp_step_core(steps, s, c);
 			/* Doubles cannot overflow; a picosecond in hours does not matter here. */
-			double from = (double)core->begin_ps - (double)memory->origin_ps;
+			double from = (double)(core->begin_ps + host_shift_ps);
 			double to = from + (double)core->duration_ps;
 			begin = c == 0 || from < begin ? from : begin;
 			end = c == 0 || to > end ? to : end;
@@ -811,6 +850,7 @@ enum view { VIEW_DOCUMENT, VIEW_SUMMARY, VIEW_TIMELINE, VIEW_BREAKDOWN, VIEW_STE
 struct request {
 	const struct tfp_query *query;
 	struct tfp_answer *answer;
+	__int128 shift_ps; /* makes times of the capture the run's */
 };
 
 /* The allocator that the query names; without a name NULL for the document, the first for
@@ -834,6 +874,18 @@ static enum tfp_status choose(const struct tfp_memory *memory, const struct tfp_
 	return TFP_NOT_FOUND;
 }
 
+/* Its times are as XProf has them. */
+static enum tfp_status put_peers_document(const struct request *r, struct tfp_capture *capture,
+					  struct tfp_pool *pool, struct tfp_error *err)
+{
+	const struct tfp_allocator *a;
+	const struct tfp_memory *memory;
+	enum tfp_status status = tfp_memory_get(capture, pool, &memory, err);
+	if (status == TFP_OK)
+		status = choose(memory, r->query, VIEW_DOCUMENT, &a, err);
+	return status == TFP_OK ? put_document(&r->answer->json, capture, memory, a, err) : status;
+}
+
 static enum tfp_status render_capture(void *context, struct tfp_capture *capture, const char *host,
 				      struct tfp_pool *pool, struct tfp_error *err)
 {
@@ -847,29 +899,30 @@ static enum tfp_status render_capture(void *context, struct tfp_capture *capture
 	(void)host;
 	enum tfp_status status = word_of(r->query, "view", views, VIEW_COUNT, &view, err);
 	if (status == TFP_OK)
-		status = tfp_memory_get(capture, pool, &memory, err);
+		status = tfp_memory_on_clock_get(capture, pool, &memory, err);
 	if (status == TFP_OK)
 		status = choose(memory, r->query, (enum view)view, &a, err);
 	if (status != TFP_OK)
 		return status;
 	struct tfp_table *t = &answer->tables[answer->table_count++];
+	const struct view_clock clock = {r->shift_ps + memory->origin_ps};
 	answer->bare = true;
 	switch ((enum view)view) {
 	case VIEW_TIMELINE:
-		status = timeline_table(t, memory, a, r->query, err);
+		status = timeline_table(t, memory, a, clock, r->query, err);
 		break;
 	case VIEW_BREAKDOWN:
-		status = breakdown_table(t, memory, a, r->query, err);
+		status = breakdown_table(t, memory, a, clock, r->query, err);
 		break;
 	case VIEW_STEPS:
-		status = steps_table(t, capture, memory, pool, err);
+		status = steps_table(t, capture, r->shift_ps, pool, err);
 		break;
 	default:
-		status = summary_table(t, capture, memory, err);
+		status = summary_table(t, capture, memory, clock, err);
 		break;
 	}
 	if (status == TFP_OK && view == VIEW_DOCUMENT)
-		status = put_document(&answer->json, capture, memory, a, err);
+		status = put_peers_document(r, capture, pool, err);
 	if (status == TFP_OK && tfp_table_failed(t))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the table");
 	return status;
@@ -878,8 +931,11 @@ static enum tfp_status render_capture(void *context, struct tfp_capture *capture
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
-	struct request r = {query, answer};
-	return tfp_session_each(session, render_capture, &r, err);
+	struct request r = {query, answer, 0};
+	enum tfp_status status = TFP_OK;
+	if (session->host_count)
+		status = tfp_run_shift(session, session->hosts[0].host, &r.shift_ps, err);
+	return status != TFP_OK ? status : tfp_session_each(session, render_capture, &r, err);
 }
 
 static const char *reason(const struct tfp_run_traits *traits)

@@ -6,6 +6,7 @@
 #include "base/budget.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "tools/run_clock.h"
 #include "tools/run_times.h"
 #include "tools/summary.h"
 
@@ -886,9 +887,14 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 		{"hint", "Hint", TFP_CELL_TEXT},
 	};
 	struct opened o;
-	enum tfp_status status = opened_init(&o, session, err);
-	if (status != TFP_OK)
+	struct tfp_host_clock *clocks;
+	enum tfp_status status = tfp_run_clocks_aligned(session, &clocks, err);
+	if (status == TFP_OK)
+		status = opened_init(&o, session, err);
+	if (status != TFP_OK) {
+		tfp_free(clocks);
 		return status;
+	}
 	struct tfp_table *planes = &answer->tables[answer->table_count++];
 	tfp_table_init(planes, plane_columns, sizeof(plane_columns) / sizeof(plane_columns[0]));
 	struct tfp_table *findings = &answer->tables[answer->table_count++];
@@ -896,6 +902,8 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 		       sizeof(finding_columns) / sizeof(finding_columns[0]));
 	for (size_t i = 0; i < session->host_count; i++) {
 		const struct tfp_capture *c = o.captures[i];
+		const __int128 shift_ps =
+			clocks[tfp_session_host_index(session, session->hosts[i].host)].shift_ps;
 		for (size_t j = 0; c && j < c->plane_count; j++) {
 			const struct tfp_plane *plane = &c->planes[j];
 			struct tfp_plane_span span = tfp_plane_span(plane);
@@ -911,7 +919,8 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 			tfp_table_add_number(planes, (double)plane->event_meta_count - 1);
 			tfp_table_add_number(planes, (double)plane->stat_meta_count - 1);
 			if (span.any)
-				tfp_table_add_number(planes, (double)span.from_ps / 1e9);
+				tfp_table_add_number(planes,
+						     (double)(span.from_ps + shift_ps) / 1e9);
 			else
 				tfp_table_add_absent(planes);
 			tfp_table_add_number(planes, tfp_plane_span_ms(span));
@@ -938,5 +947,6 @@ enum tfp_status tfp_capture_info_answer(const struct tfp_session *session,
 			*err = o.errors[0];
 	}
 	opened_release(&o);
+	tfp_free(clocks);
 	return status;
 }

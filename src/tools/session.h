@@ -12,10 +12,13 @@
 
 #define TFP_ALL_HOSTS "ALL_HOSTS"
 
+struct tfp_run_clocks;
+
 struct tfp_session {
 	struct tfp_capture_cache *cache;  /* borrowed */
 	struct tfp_result_cache *results; /* borrowed, may be NULL: nothing is kept on disk */
 	struct tfp_pool *pool;            /* borrowed, may be NULL */
+	struct tfp_run_clocks *clocks;    /* borrowed, may be NULL: see run_clock.h */
 	const struct tfp_run *run;        /* borrowed from a snapshot */
 	/* The chosen hosts: all of the run's, or one. */
 	const struct tfp_capture_file *hosts;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/utf8.h"
+#include "tools/run_clock.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
@@ -241,6 +242,7 @@ struct work {
 	size_t bottleneck_count, bottleneck_room;
 	const char **hosts; /* names in use */
 	size_t host_count;
+	__int128 shift_ps; /* of the host at work: makes its capture's times the run's */
 	uint64_t without_id;
 	bool any_device, is_cut;
 };
@@ -267,9 +269,10 @@ static void pipeline_name(const struct tfp_pipeline *p, char *out, size_t size)
 	snprintf(out, size, "%s:%" PRIu32, p->is_device ? "Device" : "Host", p->number);
 }
 
-static void add_use(struct tfp_table *t, const struct tfp_iterators *data, size_t index,
+static void add_use(struct work *w, const struct tfp_iterators *data, size_t index,
 		    size_t bottleneck, const char *host, const char *pipeline, size_t rank)
 {
+	struct tfp_table *t = &w->tables[GRAPH];
 	const struct tfp_iterator_use *use = &data->uses[index];
 	const struct tfp_iterator *it = &data->iterators[use->iterator];
 	add_text(t, host);
@@ -285,7 +288,7 @@ static void add_use(struct tfp_table *t, const struct tfp_iterators *data, size_
 	tfp_table_add_number(t, !use->is_blocking ? 0 : index == bottleneck ? 2 : 1);
 	tfp_table_add_text(t, it->name.data, it->name.size);
 	tfp_table_add_text(t, it->long_name.data, it->long_name.size);
-	tfp_table_add_number(t, us(use->start_ps));
+	tfp_table_add_number(t, (double)(use->start_ps + w->shift_ps) / 1e6);
 	tfp_table_add_number(t, us(use->duration_ps));
 	tfp_table_add_number(t, us(use->self_ps));
 	tfp_table_add_number(t, use->calls);
@@ -295,7 +298,6 @@ static void add_use(struct tfp_table *t, const struct tfp_iterators *data, size_
 static void add_calls(struct work *w, const struct tfp_iterators *data,
 		      const struct tfp_pipeline *p, const char *host, const char *name)
 {
-	struct tfp_table *t = &w->tables[GRAPH];
 	if ((w->graph_host && strcmp(w->graph_host, host) != 0) ||
 	    (w->pipeline && strcmp(w->pipeline, name) != 0))
 		return;
@@ -308,7 +310,7 @@ static void add_calls(struct work *w, const struct tfp_iterators *data,
 		if (w->limit != 0 && w->graph_rows > w->limit)
 			continue;
 		for (size_t i = 0; i < call->use_count; i++)
-			add_use(t, data, call->first_use + i, call->bottleneck, host, name, rank);
+			add_use(w, data, call->first_use + i, call->bottleneck, host, name, rank);
 	}
 }
 
@@ -602,14 +604,16 @@ static enum tfp_status read_query(struct work *w, const struct tfp_query *query,
 static enum tfp_status add_hosts(struct work *w, const struct tfp_session *session,
 				 struct tfp_error *err)
 {
-	enum tfp_status status = TFP_OK;
+	struct tfp_host_clock *clocks;
+	enum tfp_status status = tfp_run_clocks_aligned(session, &clocks, err);
 	size_t added = 0;
-	for (size_t h = 0; h < session->host_count; h++) {
+	bool failed = status != TFP_OK;
+	for (size_t h = 0; !failed && h < session->host_count; h++) {
 		const struct tfp_capture_file *file = &session->hosts[h];
 		struct tfp_capture *capture;
+		w->shift_ps = clocks[tfp_session_host_index(session, file->host)].shift_ps;
 		status = tfp_capture_cache_get(session->cache, file, &capture, err);
-		if (status == TFP_NO_MEMORY)
-			return status;
+		failed = status == TFP_NO_MEMORY;
 		if (status != TFP_OK)
 			continue;
 		status = add_host(w, capture, file->host, session->pool, err);
@@ -617,11 +621,11 @@ static enum tfp_status add_hosts(struct work *w, const struct tfp_session *sessi
 		if (status == TFP_OK && tfp_capture_was_cut(capture))
 			status = tfp_fail(err, TFP_IO, "%s was cut while it was read", file->path);
 		tfp_capture_unref(capture);
-		if (status != TFP_OK)
-			return status;
+		failed = status != TFP_OK;
 		added++;
 	}
-	return added ? TFP_OK : status;
+	tfp_free(clocks);
+	return added && !failed ? TFP_OK : status;
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,

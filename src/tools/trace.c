@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "tools/data_table.h"
-#include "tools/trace_align.h"
+#include "tools/run_clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,44 +78,67 @@ static enum tfp_status open_hosts(const struct tfp_session *session, struct tfp_
 	return any ? TFP_OK : status;
 }
 
-static enum tfp_status align(struct tfp_trace *trace, struct tfp_error *err)
+static enum tfp_status align(struct tfp_trace *trace, struct tfp_host_clock *clocks,
+			     size_t run_hosts, struct tfp_error *err)
 {
-	struct tfp_host_clock *clocks = tfp_calloc(trace->host_count, sizeof(*clocks));
-	if (!clocks)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts of a run");
+	__int128 end = 0;
 	for (uint32_t h = 0; h < trace->host_count; h++) {
-		if (!trace->hosts[h].capture)
+		const struct tfp_trace_host *host = &trace->hosts[h];
+		struct tfp_host_clock *clock = &clocks[host->index];
+		if (!host->capture)
 			continue;
-		clocks[h] = tfp_host_clock(trace->hosts[h].tracks);
-		trace->event_count += clocks[h].event_count;
+		enum tfp_status status = tfp_capture_start(host->capture, &clock->start, err);
+		if (status != TFP_OK)
+			return status;
+		clock->known = true;
+		trace->event_count += host->tracks->event_count;
 	}
-	const struct tfp_common_clock all = tfp_align_hosts(clocks, trace->host_count);
+	const struct tfp_common_clock all = tfp_align_hosts(clocks, run_hosts);
 	trace->aligned = all.aligned;
 	if (!all.aligned && trace->host_count > 1)
-		trace->alignment = "Not every file says when its profile began: all hosts begin "
-				   "at the left edge of their own clocks, which need not be the "
-				   "same moment.";
-	trace->duration_ps = tfp_clamp_ps(all.end_ps - all.begin_ps, 0, TIME_MAX);
+		trace->alignment = "Not every file says when its profile began: each host begins "
+				   "at the left edge, which need not be the same moment.";
+	trace->first_ps = INT64_MAX;
 	for (uint32_t h = 0; h < trace->host_count; h++) {
-		trace->hosts[h].offset_ps = clocks[h].offset_ps;
-		trace->hosts[h].shift_ps = clocks[h].offset_ps - all.begin_ps;
+		struct tfp_trace_host *host = &trace->hosts[h];
+		const struct tfp_host_clock *clock = &clocks[host->index];
+		host->offset_ps = clock->offset_ps;
+		host->shift_ps = clock->shift_ps;
+		if (!host->capture || !clock->start.any)
+			continue;
+		int64_t first = tfp_trace_moment_ps(host, clock->start.begin_ps);
+		trace->first_ps = first < trace->first_ps ? first : trace->first_ps;
+		if (host->tracks->end_ps + host->shift_ps > end)
+			end = host->tracks->end_ps + host->shift_ps;
 	}
+	trace->duration_ps = tfp_clamp_ps(end, 0, TIME_MAX);
+	trace->first_ps = trace->first_ps == INT64_MAX ? 0 : trace->first_ps;
 	if (all.aligned && all.any)
 		trace->begin_ns =
 			(uint64_t)tfp_clamp_ps(all.earliest_ns + all.begin_ps / 1000, 0, INT64_MAX);
-	tfp_free(clocks);
 	return TFP_OK;
 }
 
+/* The zero is the run's: where some hosts are left out, what is known of them is asked for before
+ * the others are opened. */
 static enum tfp_status open_trace(const struct tfp_session *session, bool complete,
 				  struct tfp_trace *trace, struct tfp_error *err)
 {
+	size_t run_hosts = session->run->host_count;
+	struct tfp_host_clock *clocks = tfp_calloc(run_hosts, sizeof(*clocks));
+	enum tfp_status status = TFP_OK;
 	*trace = (struct tfp_trace){.pool = session->pool, .complete = complete};
 	trace->hosts = tfp_calloc(session->host_count, sizeof(*trace->hosts));
-	if (!trace->hosts)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts of a run");
-	enum tfp_status status = open_hosts(session, trace, err);
-	return status == TFP_OK ? align(trace, err) : status;
+	if (!trace->hosts || !clocks)
+		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts of a run");
+	if (status == TFP_OK && session->host_count < run_hosts)
+		status = tfp_run_clocks_find(session, clocks, err);
+	if (status == TFP_OK)
+		status = open_hosts(session, trace, err);
+	if (status == TFP_OK)
+		status = align(trace, clocks, run_hosts, err);
+	tfp_free(clocks);
+	return status;
 }
 
 enum tfp_status tfp_trace_open(const struct tfp_session *session, struct tfp_trace *trace,

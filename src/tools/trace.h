@@ -1,9 +1,8 @@
 /*
  * The chosen hosts of a run as one timeline: what all of /trace_viewer works on.
  *
- * Time counts in picoseconds from the earliest event that is shown, on any of the
- * hosts. Hosts are aligned by the times at which their profiles began, where all
- * files say so. A track is "h.t" and an event "h.t.e": host in the run's list,
+ * Time counts in picoseconds from the run's zero (trace_align.h), whichever hosts are
+ * chosen. A track is "h.t" and an event "h.t.e": host in the run's list,
  * track of the host (tracks.h), event of the track's line.
  *
  *     struct tfp_trace trace;
@@ -43,7 +42,8 @@ struct tfp_trace {
 	/* Whether derived lines are among the tracks. Finding them takes several times as
 	 * long as reading a raw capture; without them ids of tracks are the same. */
 	bool complete;
-	int64_t duration_ps;
+	int64_t duration_ps; /* from the run's zero to the last end */
+	int64_t first_ps;    /* the earliest event of the chosen hosts */
 	uint64_t event_count;
 	uint64_t begin_ns; /* since 1970; 0 where the files do not say */
 	bool aligned;

@@ -6,9 +6,9 @@ struct tfp_common_clock tfp_align_hosts(struct tfp_host_clock *hosts, size_t cou
 	for (size_t h = 0; h < count; h++) {
 		if (!hosts[h].known)
 			continue;
-		all.aligned &= hosts[h].profile_start_ns != 0;
-		if (hosts[h].profile_start_ns < all.earliest_ns)
-			all.earliest_ns = hosts[h].profile_start_ns;
+		all.aligned &= hosts[h].start.profile_start_ns != 0;
+		if (hosts[h].start.profile_start_ns < all.earliest_ns)
+			all.earliest_ns = hosts[h].start.profile_start_ns;
 	}
 	for (size_t h = 0; h < count; h++) {
 		struct tfp_host_clock *host = &hosts[h];
@@ -16,15 +16,17 @@ struct tfp_common_clock tfp_align_hosts(struct tfp_host_clock *hosts, size_t cou
 			continue;
 		if (all.aligned)
 			host->offset_ps = tfp_clamp_ps(
-				((__int128)host->profile_start_ns - all.earliest_ns) * 1000, 0,
-				TFP_TRACE_SHIFT_MAX);
-		if (host->event_count == 0)
+				((__int128)host->start.profile_start_ns - all.earliest_ns) * 1000,
+				0, TFP_TRACE_SHIFT_MAX);
+		if (!host->start.any)
 			continue;
-		if (!all.any || all.begin_ps > (__int128)host->begin_ps + host->offset_ps)
-			all.begin_ps = (__int128)host->begin_ps + host->offset_ps;
-		if (!all.any || all.end_ps < (__int128)host->end_ps + host->offset_ps)
-			all.end_ps = (__int128)host->end_ps + host->offset_ps;
+		__int128 begin = (__int128)host->start.begin_ps + host->offset_ps;
+		if (all.aligned && (!all.any || begin < all.begin_ps))
+			all.begin_ps = begin;
 		all.any = true;
 	}
+	for (size_t h = 0; h < count; h++)
+		hosts[h].shift_ps = all.aligned ? hosts[h].offset_ps - all.begin_ps
+						: -(__int128)hosts[h].start.begin_ps;
 	return all;
 }

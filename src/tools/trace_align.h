@@ -1,6 +1,7 @@
 /*
- * Hosts on one clock. Those whose files all say when the profile began are put on the
- * clock of the earliest; else each has its own, from 0.
+ * The hosts of a run on one clock, and its zero: the earliest event that is shown, on any
+ * host, whichever hosts are chosen. Hosts whose files all say when the profile began are
+ * put on the clock of the earliest; else each has its own, and its first event is at 0.
  */
 #ifndef TFP_TOOLS_TRACE_ALIGN_H
 #define TFP_TOOLS_TRACE_ALIGN_H
@@ -15,35 +16,25 @@
 
 struct tfp_host_clock {
 	bool known; /* the host's file could be read */
-	uint64_t profile_start_ns, event_count;
-	int64_t begin_ps, end_ps; /* of its events */
-	int64_t offset_ps;        /* found: add it to the host's times */
+	struct tfp_capture_start start;
+	int64_t offset_ps; /* found: of its clock against the earliest host's */
+	__int128 shift_ps; /* found: add it to the host's times to have them from the run's zero */
 };
 
 /* Of all hosts together. */
 struct tfp_common_clock {
 	bool aligned;
 	uint64_t earliest_ns; /* since 1970, where they are aligned */
-	bool any;             /* there are events; the earliest begin and the latest end: */
-	__int128 begin_ps, end_ps;
+	bool any;             /* there are events; the earliest begins at: */
+	__int128 begin_ps;    /* by the clock of the earliest host; 0 where they are not aligned */
 };
-
-static inline struct tfp_host_clock tfp_host_clock(const struct tfp_tracks *tracks)
-{
-	return (struct tfp_host_clock){true,
-				       tracks->profile_start_ns,
-				       tracks->event_count,
-				       tracks->begin_ps,
-				       tracks->end_ps,
-				       0};
-}
 
 static inline int64_t tfp_clamp_ps(__int128 ps, int64_t low, int64_t high)
 {
 	return ps < low ? low : ps > high ? high : (int64_t)ps;
 }
 
-/* Fills in the offsets. */
+/* Fills in what is found. */
 struct tfp_common_clock tfp_align_hosts(struct tfp_host_clock *hosts, size_t count);
 
 #endif

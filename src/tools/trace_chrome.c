@@ -856,6 +856,9 @@ enum tfp_status tfp_chrome_write(const struct tfp_session *session,
 	put(&w,
 	    options->dialect == TFP_CHROME_PLAIN ? "\n\"traceEvents\":[\n" : "\"traceEvents\":[");
 	for (size_t i = 0; i < session->host_count && w.status == TFP_OK; i++) {
+		const struct tfp_trace_selection own =
+			tfp_trace_selection_of(selection, &alignment, i);
+		w.selection = &own;
 		w.offset_ps = alignment.offset_ps ? alignment.offset_ps[i] : 0;
 		put_host(&w, i, &found);
 	}

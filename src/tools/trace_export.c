@@ -20,13 +20,6 @@ static enum tfp_status read_format(struct tfp_trace_export *export, const char *
 	return TFP_BAD_QUERY;
 }
 
-static int64_t later(int64_t begin_ps, uint64_t ps)
-{
-	int64_t sum;
-	return ps > INT64_MAX || __builtin_add_overflow(begin_ps, (int64_t)ps, &sum) ? INT64_MAX
-										     : sum;
-}
-
 /* Every track that was named must be there. */
 static enum tfp_status check_tracks(const struct tfp_trace_selection *selection,
 				    const struct tfp_session *session, struct tfp_error *err)
@@ -69,15 +62,16 @@ enum tfp_status tfp_trace_export_init(struct tfp_trace_export *export,
 						    tfp_query_get(query, "tracks"), err);
 	if (status == TFP_OK)
 		status = check_tracks(&export->selection, session, err);
+	/* What cannot be read is told before anything is sent. */
 	if (status == TFP_OK)
 		status = tfp_trace_align(&alignment, session, err);
+	tfp_trace_alignment_release(&alignment);
 	if (status == TFP_OK) {
 		struct tfp_trace_selection *s = &export->selection;
 		s->has_window = from_ps > 0 || to_ps < UINT64_MAX;
-		s->from_ps = later(alignment.begin_ps, from_ps);
-		s->to_ps = later(alignment.begin_ps, to_ps);
+		s->from_ps = from_ps < INT64_MAX ? (int64_t)from_ps : INT64_MAX;
+		s->to_ps = to_ps < INT64_MAX ? (int64_t)to_ps : INT64_MAX;
 	}
-	tfp_trace_alignment_release(&alignment);
 	if (status != TFP_OK)
 		tfp_trace_export_release(export);
 	return status;

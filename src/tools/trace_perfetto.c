@@ -641,6 +641,9 @@ enum tfp_status tfp_perfetto_write(const struct tfp_session *session,
 	if (w.status == TFP_OK && alignment.begin_ps < 0)
 		w.shift_ps = alignment.begin_ps == INT64_MIN ? INT64_MAX : -alignment.begin_ps;
 	for (size_t i = 0; i < session->host_count && w.status == TFP_OK; i++) {
+		const struct tfp_trace_selection own =
+			tfp_trace_selection_of(selection, &alignment, i);
+		w.selection = &own;
 		w.offset_ps = alignment.offset_ps[i];
 		put_host(&w, i);
 	}

@@ -5,7 +5,7 @@
 #include "analysis/timeline.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "tools/trace_align.h"
+#include "tools/run_clock.h"
 
 #include <string.h>
 
@@ -368,6 +368,7 @@ bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
 void tfp_trace_alignment_release(struct tfp_trace_alignment *alignment)
 {
 	tfp_free(alignment->offset_ps);
+	tfp_free(alignment->zero_ps);
 	*alignment = (struct tfp_trace_alignment){0};
 }
 
@@ -375,31 +376,56 @@ void tfp_trace_alignment_release(struct tfp_trace_alignment *alignment)
 enum tfp_status tfp_trace_align(struct tfp_trace_alignment *a, const struct tfp_session *session,
 				struct tfp_error *err)
 {
-	size_t n = session->host_count;
-	struct tfp_host_clock *clocks = tfp_calloc(n, sizeof(*clocks));
-	*a = (struct tfp_trace_alignment){.offset_ps = tfp_calloc(n, sizeof(*a->offset_ps))};
+	size_t n = session->host_count, run_hosts = session->run->host_count;
+	struct tfp_host_clock *clocks = tfp_calloc(run_hosts, sizeof(*clocks));
+	*a = (struct tfp_trace_alignment){.offset_ps = tfp_calloc(n, sizeof(*a->offset_ps)),
+					  .zero_ps = tfp_calloc(n, sizeof(*a->zero_ps))};
 	enum tfp_status status = TFP_OK;
-	if (!clocks || !a->offset_ps)
+	if (!clocks || !a->offset_ps || !a->zero_ps)
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
+	if (status == TFP_OK && n < run_hosts)
+		status = tfp_run_clocks_find(session, clocks, err);
 	for (size_t i = 0; status == TFP_OK && i < n; i++) {
+		struct tfp_host_clock *clock =
+			&clocks[tfp_session_host_index(session, session->hosts[i].host)];
 		struct tfp_capture *capture;
-		const struct tfp_tracks *tracks;
 		status = tfp_capture_cache_get(session->cache, &session->hosts[i], &capture, err);
 		if (status != TFP_OK)
 			break;
-		status = tfp_tracks_get(capture, session->pool, &tracks, err);
-		if (status == TFP_OK)
-			clocks[i] = tfp_host_clock(tracks);
+		status = tfp_capture_start(capture, &clock->start, err);
+		clock->known = status == TFP_OK;
 		tfp_capture_unref(capture);
 	}
 	if (status == TFP_OK) {
-		const struct tfp_common_clock all = tfp_align_hosts(clocks, n);
-		a->begin_ps = tfp_clamp_ps(all.begin_ps, INT64_MIN, INT64_MAX);
-		for (size_t i = 0; i < n; i++)
-			a->offset_ps[i] = clocks[i].offset_ps;
+		tfp_align_hosts(clocks, run_hosts);
+		for (size_t i = 0; i < n; i++) {
+			const struct tfp_host_clock *clock =
+				&clocks[tfp_session_host_index(session, session->hosts[i].host)];
+			a->offset_ps[i] = clock->offset_ps;
+			a->zero_ps[i] = tfp_clamp_ps(clock->offset_ps - clock->shift_ps, INT64_MIN,
+						     INT64_MAX);
+			if (i == 0 || a->zero_ps[i] < a->begin_ps)
+				a->begin_ps = a->zero_ps[i];
+		}
 	} else {
 		tfp_trace_alignment_release(a);
 	}
 	tfp_free(clocks);
 	return status;
+}
+
+static int64_t later(int64_t ps, int64_t by_ps)
+{
+	return tfp_clamp_ps((__int128)ps + by_ps, INT64_MIN, INT64_MAX);
+}
+
+struct tfp_trace_selection tfp_trace_selection_of(const struct tfp_trace_selection *selection,
+						  const struct tfp_trace_alignment *a, size_t host)
+{
+	struct tfp_trace_selection own = *selection;
+	if (a->zero_ps && own.has_window) {
+		own.from_ps = later(own.from_ps, a->zero_ps[host]);
+		own.to_ps = later(own.to_ps, a->zero_ps[host]);
+	}
+	return own;
 }

@@ -108,15 +108,21 @@ bool tfp_trace_each_counter(const struct tfp_tracks *tracks, uint32_t *track,
 					size_t count),
 			    void *context);
 
-/* How the clocks of hosts go together, see trace_align.h. */
+/* How the clocks of hosts go together, see trace_align.h. By host of the session. */
 struct tfp_trace_alignment {
-	int64_t *offset_ps; /* by host of the session: add it to the host's times */
-	int64_t begin_ps;   /* the earliest event of all, 0 where there is none */
+	int64_t *offset_ps; /* add it to the host's times */
+	int64_t *zero_ps;   /* the run's zero by those */
+	int64_t begin_ps;   /* the earliest zero */
 };
 
-/* offset_ps is allocated; release it with tfp_trace_alignment_release. */
+/* The lists are allocated; release them with tfp_trace_alignment_release. */
 enum tfp_status tfp_trace_align(struct tfp_trace_alignment *alignment,
 				const struct tfp_session *session, struct tfp_error *err) TFP_CHECK;
 void tfp_trace_alignment_release(struct tfp_trace_alignment *alignment);
+/* A selection whose window is by the run's time, for one host of the session by the document's.
+ * Borrows the list of tracks. */
+struct tfp_trace_selection tfp_trace_selection_of(const struct tfp_trace_selection *selection,
+						  const struct tfp_trace_alignment *alignment,
+						  size_t host);
 
 #endif

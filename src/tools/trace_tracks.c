@@ -291,7 +291,8 @@ static enum tfp_status put_all(const struct tfp_trace *trace, struct tfp_buf *ou
 		tfp_buf_printf(out, "{\"begin_ns\":\"%" PRIu64 "\"", trace->begin_ns);
 	else
 		tfp_buf_puts(out, "{\"begin_ns\":null");
-	tfp_buf_printf(out, ",\"duration_ps\":%" PRId64 ",\"hosts\":[", trace->duration_ps);
+	tfp_buf_printf(out, ",\"first_ps\":%" PRId64 ",\"duration_ps\":%" PRId64 ",\"hosts\":[",
+		       trace->first_ps, trace->duration_ps);
 	put_hosts(trace, out);
 	tfp_buf_puts(out, "],\"alignment\":");
 	if (trace->alignment)

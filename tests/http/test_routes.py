@@ -297,7 +297,7 @@ class Routes(SharedServerCase):
                 event = self.json("/trace_viewer/event", run=run, host=one["host"],
                                   id=one["event"])
                 self.assertEqual(event["name"], kernel)
-                self.assertAlmostEqual(event["start_ps"] / 1e6, one["timeline_us"], delta=1e-6)
+                self.assertAlmostEqual(event["start_ps"] / 1e6, one["start_us"], delta=1e-6)
                 self.assertAlmostEqual(event["duration_ps"] / 1e6, one["duration_us"], delta=1e-6)
         self.assertGreater(len({one["host"] for one in got["slowest"]}), 1)
 

@@ -30,7 +30,7 @@ RINGS = {
 
 # Headers that files of tools/ share; a dashboard includes no other dashboard.
 SHARED_TOOLS = {"tool.h", "session.h", "one_state.h", "data_table.h", "device_activity.h", "run_info.h", "summary.h", "instances.h",
-                "run_summary.h", "run_times.h", "step_table.h", "step_hosts.h", "trace_align.h", "trace_chrome.h", "trace_export.h",
+                "run_clock.h", "run_summary.h", "run_times.h", "step_table.h", "step_hosts.h", "trace_align.h", "trace_busy.h", "trace_chrome.h", "trace_export.h",
                 "trace_filter.h", "trace_select.h", "trace_source.h", "trace_visibility.h", "trace_perfetto.h",
                 "trace.h", "trace_hits.h", "text_match.h"}
 

@@ -213,7 +213,8 @@ static void test_every_field(void **state)
 	m->utilization = (struct tfp_utilization){1, 2, 3.25, 4.5, 5, 6, 7};
 	const struct tfp_diagnostic damage[] = {{TFP_WARNING, 77, "cut", "copy it again"},
 						{TFP_ERROR, TFP_NO_OFFSET, "bad", ""}};
-	m->brief = (struct tfp_capture_brief){1, 2, UINT64_MAX, 4, 0.1, damage, COUNT(damage)};
+	m->brief = (struct tfp_capture_brief){
+		1, 2, UINT64_MAX, 4, 0.1, {true, -5, UINT64_MAX}, damage, COUNT(damage)};
 	s.brief = &m->brief;
 	const struct tfp_str errors[] = {str_of("e")}, warnings[] = {str_of("w"), str_of("")};
 	s.op_stats = &m->op_stats;

@@ -782,13 +782,18 @@ static void test_hosts_are_aligned(void **state)
 	assert_int_equal(only_start(&l, "id=0.0.0"), 1500);
 	assert_int_equal(only_start(&l, "id=1.0.0"), 0);
 	json_decref(tracks);
-	/* One of them alone: ids stay, time begins with it. */
+	/* One of them alone: ids stay, and so do times. */
 	struct tfp_error err;
 	assert_int_equal(
 		tfp_session_init(&l.session, l.cache, NULL, NULL, &l.snapshot->runs[0], "h0", &err),
 		TFP_OK);
-	assert_int_equal(only_start(&l, "id=0.0.0"), 0);
+	assert_int_equal(only_start(&l, "id=0.0.0"), 1500);
 	REFUSED(&l, tfp_trace_event_json, TFP_NOT_FOUND, "id=1.0.0");
+	tracks = ASK(&l, tfp_trace_tracks_json, "run=run");
+	assert_part(tracks, "begin_ns", "\"1002\"");
+	assert_part(tracks, "first_ps", "1500");
+	assert_part(tracks, "duration_ps", "1510");
+	json_decref(tracks);
 	bury(&l);
 }
 
@@ -800,7 +805,7 @@ static void test_hosts_that_do_not_say_when(void **state)
 	assert_true(json_is_string(json_object_get(tracks, "alignment")));
 	assert_part(tracks, "begin_ns", "null");
 	assert_int_equal(only_start(&l, "id=0.0.0"), 0);
-	assert_int_equal(only_start(&l, "id=1.0.0"), 1500);
+	assert_int_equal(only_start(&l, "id=1.0.0"), 0);
 	json_decref(tracks);
 	bury(&l);
 }

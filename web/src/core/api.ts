@@ -62,7 +62,7 @@ export interface Diagnostics {
   captures: CaptureFacts[];
 }
 
-/** One of the slowest events of a row; event and timeline_us where the timeline of its host has it. */
+/** One of the slowest events of a row; start_us from the run's zero, event where the timeline has it. */
 export interface Slowest {
   host: string;
   plane: string;
@@ -70,7 +70,6 @@ export interface Slowest {
   start_us: number;
   duration_us: number;
   event?: string;
-  timeline_us?: number;
 }
 
 export interface Instances {

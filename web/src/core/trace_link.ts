@@ -18,8 +18,8 @@ export function tracePlace(target: TraceTarget): Record<string, string> {
 /** Where one of the slowest events is on the timeline of its host, chosen and with room around it; null where it is not. */
 export function slowestLink(context: PageContext): (one: Slowest) => string | null {
   return (one) => {
-    if (one.event === undefined || one.timeline_us === undefined || !context.has('trace_viewer')) return null;
-    const [start, length] = [one.timeline_us * 1000, Math.max(one.duration_us * 1000, 10)];
+    if (one.event === undefined || !context.has('trace_viewer')) return null;
+    const [start, length] = [one.start_us * 1000, Math.max(one.duration_us * 1000, 10)];
     return context.link('trace_viewer', {
       ...tracePlace({ fromNs: Math.max(0, Math.floor(start - 2 * length)), toNs: Math.ceil(start + 3 * length), event: one.event }),
       ...((context.tool?.hosts ?? []).length > 1 ? { host: one.host } : {}),
