@@ -419,6 +419,11 @@ static enum tfp_status answer_trace_search(struct exchange *x, struct tfp_error 
 	return answer_part(x, true, tfp_trace_search_json, err);
 }
 
+static enum tfp_status answer_trace_steps(struct exchange *x, struct tfp_error *err)
+{
+	return answer_part(x, true, tfp_trace_steps_json, err);
+}
+
 static enum tfp_status answer_trace_aggregate(struct exchange *x, struct tfp_error *err)
 {
 	return answer_part(x, true, tfp_trace_aggregate_json, err);
@@ -459,6 +464,7 @@ static const struct tfp_route routes[] = {
 	 answer_trace_neighbour},
 	{"/trace_viewer/events", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_events},
 	{"/trace_viewer/search", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_search},
+	{"/trace_viewer/steps", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_trace_steps},
 	{"/trace_viewer/aggregate", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN,
 	 answer_trace_aggregate},
 	{"/progress", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_progress},

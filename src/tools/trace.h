@@ -120,6 +120,9 @@ void tfp_trace_put_event_id(struct tfp_buf *out, const struct tfp_trace_track *t
 enum tfp_status tfp_trace_tracks_json(const struct tfp_session *session,
 				      const struct tfp_query *query, struct tfp_buf *json,
 				      struct tfp_error *err) TFP_CHECK;
+enum tfp_status tfp_trace_steps_json(const struct tfp_session *session,
+				     const struct tfp_query *query, struct tfp_buf *json,
+				     struct tfp_error *err) TFP_CHECK;
 enum tfp_status tfp_trace_tiles_json(const struct tfp_session *session,
 				     const struct tfp_query *query, struct tfp_buf *json,
 				     struct tfp_error *err) TFP_CHECK;

@@ -1,4 +1,5 @@
-/* /trace_viewer/tracks: what there is to see, and an overview of where things happen. */
+/* /trace_viewer/tracks: what there is to see, and an overview of where things happen; and
+ * /trace_viewer/steps, a part of it. */
 #include "base/alloc.h"
 #include "tools/trace.h"
 
@@ -313,6 +314,21 @@ static enum tfp_status put_all(const struct tfp_trace *trace, struct tfp_buf *ou
 	if (status == TFP_OK)
 		status = put_densities(trace, out, err);
 	tfp_buf_putc(out, '}');
+	return status;
+}
+
+enum tfp_status tfp_trace_steps_json(const struct tfp_session *session,
+				     const struct tfp_query *query, struct tfp_buf *json,
+				     struct tfp_error *err)
+{
+	struct tfp_trace trace;
+	enum tfp_status status = tfp_trace_open(session, &trace, err);
+	(void)query;
+	tfp_buf_putc(json, '{');
+	if (status == TFP_OK)
+		status = put_steps(&trace, json, err);
+	tfp_buf_putc(json, '}');
+	tfp_trace_release(&trace);
 	return status;
 }
 

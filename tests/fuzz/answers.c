@@ -128,6 +128,7 @@ static enum tfp_status (*const trace_answers[])(const struct tfp_session *,
 	tfp_trace_tracks_json,    tfp_trace_tiles_json,     tfp_trace_event_json,
 	tfp_trace_events_json,    tfp_trace_neighbour_json, tfp_trace_search_json,
 	tfp_trace_aggregate_json,
+	tfp_trace_steps_json,
 };
 
 static const struct tfp_param trace_queries[][7] = {

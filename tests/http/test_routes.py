@@ -20,6 +20,7 @@ QUERY = {
     "/trace_viewer/events": "run=one",
     "/trace_viewer/search": "run=one&q=MatMul",
     "/trace_viewer/aggregate": "run=one",
+    "/trace_viewer/steps": "run=one",
     "/instances": "run=one&tag=kernel_stats&kernel=x",
     "/trace_viewer/export": "run=one",
     "/progress": "of=data",

@@ -238,6 +238,7 @@ static enum tfp_status ask_trace(const struct tfp_session *session, struct tfp_b
 		tfp_trace_tracks_json,    tfp_trace_tiles_json,     tfp_trace_event_json,
 		tfp_trace_events_json,    tfp_trace_neighbour_json, tfp_trace_search_json,
 		tfp_trace_aggregate_json,
+		tfp_trace_steps_json,
 	};
 	static const struct tfp_param params[] = {{"level", "30"},       {"id", "0.0.0"},
 						  {"direction", "next"}, {"q", "a|b"},

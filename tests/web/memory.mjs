@@ -209,7 +209,20 @@ await tap.test('says when an allocation failed and when the memory is nearly ful
   },
 }, async (page) => {
   const text = await page.textContent('.page');
-  for (const part of ['2 allocations got no memory', 'for <b>x</b>', 'RESOURCE_EXHAUSTED', 'start at different times']) assert(text.includes(part), `${part} is missing`);
+  for (const part of ['2 allocations got no memory', 'for <b>x</b>', 'RESOURCE_EXHAUSTED']) assert(text.includes(part), `${part} is missing`);
+}));
+
+await tap.test('a moment leads to the trace at the same time, from the same zero', () => using(place(), {}, async (page) => {
+  await page.waitForSelector('.moment a');
+  const at = /At ([\d.]+) (µs|ms|s),/.exec(await page.textContent('.moment'));
+  const ns = Number(at[1]) * { µs: 1e3, ms: 1e6, s: 1e9 }[at[2]];
+  const target = new URLSearchParams((await page.getAttribute('.moment a', 'href')).split('?')[1]);
+  assert(Number(target.get('from')) < ns * 1.001 && Number(target.get('to')) > ns * 0.999, `${target} is not around ${ns}`);
+  const mark = Number(target.get('mark').split('~')[0]);
+  assert(Math.abs(mark - ns) < ns * 0.002, `${mark} is marked, not ${ns}`);
+  await page.click('.moment a');
+  await page.waitForSelector('.trace-tally:not(:empty)');
+  equal(await page.textContent('h1'), 'Trace viewer');
 }));
 
 await tap.test('nothing recorded: says why and how', () => using(place(), {

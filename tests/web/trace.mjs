@@ -525,6 +525,31 @@ await tap.test('several hosts, one without a begin: all are shown, and it is sai
   equal(await page.$$eval('.trace-row.process .trace-name', (rows) => rows.map((row) => row.textContent)), ['worker0 /device:GPU:0', 'worker0 /host:CPU', 'worker1 /device:GPU:0', 'worker1 /host:CPU']);
 }));
 
+await tap.test('the lane says whose steps it shows, and shows those of another host', () => using(place('', 'two/lanes'), {}, async (page) => {
+  equal(await page.$$eval('.trace-lane option', (options) => options.map((option) => option.textContent)), ['worker0', 'worker1']);
+  assert((await page.textContent('.trace-lane')).startsWith('Steps of'), 'it does not say what it is');
+  await page.selectOption('.trace-lane select', 'worker1');
+  await param(page, 'steps_of', 'worker1');
+  await page.keyboard.press('Escape');
+  await page.focus('.trace-area');
+  await page.waitForFunction(() => document.querySelector('.trace-lane select').value === 'worker1');
+  while (!asked.some((url) => url.pathname === '/trace_viewer/steps' && url.searchParams.get('host') === 'worker1')) await page.waitForTimeout(20);
+  await page.waitForFunction(() => document.body.textContent.includes('5 steps of worker1'));
+  await page.keyboard.press('n');
+  // Its steps are four times as long as those of the other.
+  await page.waitForFunction(() => { const now = new URLSearchParams(location.hash.split('?')[1]); return Number(now.get('to')) - Number(now.get('from')) > 30e6; });
+  const other = await open(new URL(page.url()).hash);
+  await other.waitForFunction(() => document.querySelector('.trace-lane select').value === 'worker1');
+  await other.context().close();
+}));
+await tap.test('one host: the lane is called steps', () => using(place(), {}, async (page) => {
+  equal(await page.textContent('.trace-lane'), 'Steps');
+}));
+await tap.test('an event leads to the memory of its host at its start', () => using(place(`${NEAR}&sel=${KERNEL}`), {}, async (page) => {
+  await live(page, 'volta');
+  equal(await page.getAttribute('.trace-extra a:text-is("Memory at its start")', 'href'), `#/memory_profile?run=${RUN}&at=20700000`);
+}));
+
 await tap.test('nothing recorded says so', () => using(place('', 'empty/none'), {}, async (page) => {
   assert((await page.textContent('.state')).includes('No events were recorded'));
 }));

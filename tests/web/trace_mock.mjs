@@ -243,26 +243,27 @@ export const BIG_EVENTS = 10_000_000;
 export const TRACES = {
   'resnet50/2026_11_20_09_14_02': makeTrace([host(0, 'worker0')], smallHost(0, 0), steps(20, 10)),
   'two/hosts': makeTrace([host(0, 'worker0'), { ...host(1, 'worker1'), aligned: false }], [...smallHost(0, 0), ...smallHost(1, 3 * MS)], [], { alignment: 'worker1 does not say when its profile began; its events are shown from their own beginning.' }),
+  'two/lanes': makeTrace([host(0, 'worker0'), host(1, 'worker1')], [...smallHost(0, 0), ...smallHost(1, 3 * MS)], steps(20, 10), { stepsOf: { worker1: steps(5, 40) } }),
   'big/ten-million': makeTrace([host(0, 'worker0')], bigHost(0, BIG_EVENTS, 5e12), steps(40, 125)),
   'raw/steps': makeTrace([host(0, 'worker0')], smallHost(0, 0), steps(20, 10), { raw: true }),
   'many/hits': makeTrace([host(0, 'worker0')], manyHits(), []),
   'one/name': makeTrace([host(0, 'worker0')], oneName(), []),
   'empty/none': makeTrace([host(0, 'worker0')], [], []),
 };
-const TITLES = { overview_page: 'Overview', trace_viewer: 'Trace viewer', kernel_stats: 'Kernel stats', framework_op_stats: 'TF stats' };
+const TITLES = { overview_page: 'Overview', trace_viewer: 'Trace viewer', kernel_stats: 'Kernel stats', framework_op_stats: 'TF stats', memory_profile: 'Memory profile' };
 
 function tracksAnswer(trace, early) {
   const slots = 1000;
   const there = (tracks) => tracks.filter((track) => !early || track.kind !== 'derived');
   const density = (kind) => Array.from({ length: slots }, (_, i) => (trace.processes.some((process) => process.kind === kind) ? Math.round(255 * (0.2 + 0.8 * noise(Math.floor(i / 3) + (kind === 'host' ? 1 : 2)))) : 0));
   return {
-    begin_ns: '1699381139000000000', duration_ps: trace.duration, hosts: trace.hosts, alignment: trace.alignment,
+    begin_ns: '1699381139000000000', first_ps: 0, duration_ps: trace.duration, hosts: trace.hosts, alignment: trace.alignment,
     complete: !early, events: there([...trace.tracks.values()]).reduce((sum, track) => sum + track.source.count, 0),
     processes: trace.processes.map((process) => ({
       id: `${process.host}.${process.pid}`, host: process.host, pid: process.pid, name: process.name, kind: process.kind,
       tracks: there(process.tracks).map(({ id, tid, name, kind, source }) => ({ id, tid, name, kind, events: source.count, depth: source.depth, begin_ps: source.begin, end_ps: source.end, ...(kind === 'counter' ? { max: source.max } : {}) })),
     })),
-    steps: early ? [] : trace.steps, categories: ['device_compute', 'device_to_device', 'device_collectives', 'host_compute', 'kernel_launch', 'infeed', 'outfeed', 'compile', 'other'],
+    steps: early ? [] : trace.steps, steps_host: early || trace.steps.length === 0 ? null : 0, categories: ['device_compute', 'device_to_device', 'device_collectives', 'host_compute', 'kernel_launch', 'infeed', 'outfeed', 'compile', 'other'],
     density: { slots, host: density('host'), device: density('device') },
   };
 }
@@ -326,7 +327,7 @@ function eventAnswer(trace, id) {
     if (launchAt >= 0 && kernels[launchAt] !== undefined) flows.push(link('out', stream, kernels[launchAt]));
   }
   return {
-    ...brief(track, event), ...(event.name.includes('Eigen') ? { long_name: event.name } : {}), track_name: track.name, process: track.process.name,
+    ...brief(track, event), ...(event.name.includes('Eigen') ? { long_name: event.name } : {}), track_name: track.name, process: track.process.name, host: trace.hosts[track.process.host].host,
     self_ps: event.duration - children.reduce((sum, one) => sum + one.duration, 0), category: categoryOf(event.name, track), step: step?.number ?? null, step_name: step?.name ?? null, args: event.args,
     parent: parent === undefined ? null : idOf(track, parent), children: children.length, first_child: children[0] === undefined ? null : idOf(track, children[0]),
     previous: row[at - 1] === undefined ? null : idOf(track, row[at - 1]), next: row[at + 1] === undefined ? null : idOf(track, row[at + 1]), flows,
@@ -370,6 +371,11 @@ function answer(path, query) {
   const all = () => tracks.flatMap((track) => track.source.between(from, Math.min(to, trace.duration + 1)).map((event) => ({ track, event }))).sort((a, b) => a.event.start - b.event.start || b.event.duration - a.event.duration);
   switch (path) {
     case '/trace_viewer/tracks': return tracksAnswer(trace, early);
+    case '/trace_viewer/steps': {
+      const host = trace.hosts.find((one) => one.host === query.get('host'));
+      const own = trace.stepsOf?.[host?.host] ?? (host === undefined || host.index === 0 ? trace.steps : []);
+      return { steps: own, steps_host: own.length === 0 ? null : host?.index ?? 0 };
+    }
     case '/trace_viewer/tiles': return tilesAnswer(trace, tracks.filter((track) => !early || track.kind !== 'derived'), number('level', 0), number('tile', 0), number('tiles', 1));
     case '/trace_viewer/event': return eventAnswer(trace, query.get('id'));
     case '/trace_viewer/neighbour': {

@@ -27,7 +27,6 @@ export interface Allocator {
 
 export interface MemorySummary {
   allocators: Allocator[];
-  clocksDiffer: boolean;
   /** What the profiler itself wrote about memory that was not there. */
   outOfMemory: string;
 }
@@ -104,7 +103,6 @@ const inNs = (ps: number | null): number | null => (ps === null ? null : ps / 10
 
 export function readSummary(table: GvizTable): MemorySummary {
   return {
-    clocksDiffer: property(table, 'clocks_differ') === 'true',
     outOfMemory: property(table, 'out_of_memory'),
     allocators: records(table).map((record) => {
       const capacity = number(record, 'capacity_bytes');

@@ -3,8 +3,8 @@
 import type { Slowest } from './api';
 import type { PageContext } from './page';
 
-/** One of: a step by its name, a stretch of time in nanoseconds from the trace's begin, all events of a name, or all that name an op. */
-export type TraceTarget = { step: string } | { fromNs: number; toNs: number; event?: string } | { name: string } | { op: string };
+/** One of: a step by its name, a stretch of time in nanoseconds from the run's zero, perhaps with a moment marked, all events of a name, or all that name an op. */
+export type TraceTarget = { step: string } | { fromNs: number; toNs: number; event?: string; markNs?: number; label?: string } | { name: string } | { op: string };
 
 /** Keys of the trace viewer's address. */
 export function tracePlace(target: TraceTarget): Record<string, string> {
@@ -12,7 +12,7 @@ export function tracePlace(target: TraceTarget): Record<string, string> {
   if ('name' in target) return { q: target.name };
   // An op is the name of some events and an argument of others.
   if ('op' in target) return { q: target.op, in: 'all' };
-  return { from: String(target.fromNs), to: String(target.toNs), ...(target.event === undefined ? {} : { sel: target.event }) };
+  return { from: String(target.fromNs), to: String(target.toNs), ...(target.event === undefined ? {} : { sel: target.event }), ...(target.markNs === undefined ? {} : { mark: `${target.markNs}${target.label === undefined ? '' : `~${target.label}`}` }) };
 }
 
 /** Where one of the slowest events is on the timeline of its host, chosen and with room around it; null where it is not. */
@@ -25,4 +25,9 @@ export function slowestLink(context: PageContext): (one: Slowest) => string | nu
       ...((context.tool?.hosts ?? []).length > 1 ? { host: one.host } : {}),
     });
   };
+}
+
+/** The memory profile of a host at a moment of the trace, which counts from the same zero; null where there is none. */
+export function memoryLink(context: PageContext, host: string, ns: number): string | null {
+  return context.has('memory_profile') ? context.link('memory_profile', { at: String(ns), ...(host === '' ? {} : { host }) }) : null;
 }

@@ -17,6 +17,7 @@ import { asPercent, bytes, count, exact, percent, plural } from '../core/format'
 import type { Cell, GvizTable } from '../core/gviz';
 import { pointAt, readBands, readBreakdown, readSummary, readTimeline, zoomed, type Allocator, type Band, type Block, type Breakdown, type MemorySummary, type Span, type Timeline } from '../core/memory';
 import type { Page, PageContext } from '../core/page';
+import { tracePlace } from '../core/trace_link';
 import type { Column } from '../core/table_view';
 
 type Row = Block & { difference?: Difference };
@@ -29,6 +30,9 @@ interface Loaded {
 }
 
 const POINTS = 4000;
+/** Of what is in sight, and at least, what a link to the trace shows around a moment. */
+const MOMENT_SHARE = 0.02;
+const MOMENT_NS = 20_000;
 /** While the wheel turns, nothing is asked for. */
 const SETTLE_MS = 160;
 /** Where most of the memory is free, its line would press all others flat. */
@@ -172,11 +176,11 @@ class MemoryProfilePage implements Page {
   private at(): number | null {
     const text = this.context.url.get('at');
     const value = Number(text);
-    return text === '' || !Number.isFinite(value) || value < 0 ? null : value;
+    return text === '' || !Number.isFinite(value) ? null : value;
   }
 
   private asTime(ns: number): string {
-    return String(Math.max(0, Math.round(ns * 1000) / 1000));
+    return String(Math.round(ns * 1000) / 1000);
   }
 
   private inspected(): number {
@@ -309,7 +313,7 @@ class MemoryProfilePage implements Page {
     if (whole === null || whole.points.length >= whole.total || (span.from <= all.from && span.to >= all.to)) return;
     const memory = this.memory();
     this.timer = window.setTimeout(() => {
-      const query = { ...this.wholeQuery(memory), from_ps: Math.max(0, Math.floor(span.from * 1000)), to_ps: Math.ceil(span.to * 1000) };
+      const query = { ...this.wholeQuery(memory), from_ps: Math.floor(span.from * 1000), to_ps: Math.ceil(span.to * 1000) };
       this.ask('part', query, readTimeline, (timeline) => {
         this.part = { key: JSON.stringify([memory, span]), timeline };
         this.version += 1;
@@ -381,7 +385,6 @@ class MemoryProfilePage implements Page {
     for (const one of summary.allocators) {
       if (one.note !== '') entries.push({ severity: one.severity === 'error' ? 'error' : 'warning', host: one.id, message: one.note });
     }
-    if (summary.clocksDiffer) entries.push({ severity: 'info', message: 'The recorded threads start at different times, so that events of different threads may stand in the wrong order here, as in XProf.' });
     const one = this.allocator();
     if (one !== undefined && one.lastStep < 1) entries.push({ severity: 'info', message: 'Steps may be incomplete: all events of this allocator belong to the first step, or to none.' });
     return entries.length === 0 ? null : verdictBar(entries);
@@ -440,18 +443,29 @@ class MemoryProfilePage implements Page {
     const { breakdown } = this;
     const end = this.context.url.get('alive') === 'end';
     if (breakdown === null) {
-      this.momentText.textContent = '';
+      fill(this.momentText);
       return;
     }
     if (breakdown.ns === null) {
-      this.momentText.textContent = 'Nothing had been recorded by then.';
+      fill(this.momentText, 'Nothing had been recorded by then.');
       return;
     }
     const cut = breakdown.rowsTotal > breakdown.blocks.length ? ` The ${count(breakdown.blocks.length)} largest of ${count(breakdown.rowsTotal)} lines are shown; the CSV of the server has all.` : '';
     const one = this.allocator();
-    this.momentText.textContent = end
+    fill(this.momentText, end
       ? `After the last event, ${plural(one?.alive ?? 0, 'allocation')} of the profile ${one?.alive === 1 ? 'was' : 'were'} not freed: ${size(one?.aliveBytes ?? 0)} of ${size(breakdown.heap)} of heap. What belongs to the model is meant to stay; what grows with every step is a leak.${cut}`
-      : `At ${time(breakdown.ns)}, in step ${breakdown.step ?? '–'}: heap ${size(breakdown.heap)}, stack ${size(breakdown.stack)}, free ${size(breakdown.free)}, fragmentation ${(breakdown.fragmentation * 100).toFixed(2)} %.${cut}`;
+      : `At ${time(breakdown.ns)}, in step ${breakdown.step ?? '–'}: heap ${size(breakdown.heap)}, stack ${size(breakdown.stack)}, free ${size(breakdown.free)}, fragmentation ${(breakdown.fragmentation * 100).toFixed(2)} %.${cut}`, ' ', this.traceLink(breakdown.ns));
+  }
+
+  /** To the same moment in the trace, which counts from the same zero. */
+  private traceLink(ns: number): HTMLElement | null {
+    const { context } = this;
+    if (!context.has('trace_viewer')) return null;
+    // What allocators reported before the timeline's first event is not in sight there.
+    if (ns < 0) return h('span', {}, 'That is before the first event of the trace.');
+    const { from, to } = this.span();
+    const room = Math.max(MOMENT_NS, ((to - from) * MOMENT_SHARE) / 2);
+    return h('a', { href: context.link('trace_viewer', { ...tracePlace({ fromNs: Math.max(0, Math.floor(ns - room)), toNs: Math.ceil(ns + room), markNs: ns, label: 'memory' }), ...((context.tool?.hosts ?? []).length > 1 ? { host: String(this.query()['host'] ?? '') } : {}) }) }, 'Show this moment in the trace');
   }
 
   private showRows(compare: boolean): void {

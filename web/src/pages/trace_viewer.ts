@@ -6,6 +6,7 @@ import { count, duration, joined, plural, sentence } from '../core/format';
 import type { Page, PageContext } from '../core/page';
 import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
+import { memoryLink } from '../core/trace_link';
 import { formatPlace, prefixed, type Patch } from '../core/url_state';
 import { countsText, WORDS } from '../core/words';
 import { DetailPanel } from '../components/detail_panel';
@@ -13,7 +14,7 @@ import { Menu } from '../components/menu';
 import { Segmented, Toggle } from '../components/segmented';
 import { button, errorState, iconButton, notRecorded } from '../components/states';
 import { ToolView } from '../components/tool_view';
-import { TraceServer, whole as wholePs, type Direction, type EventInfo, type Hit, type TraceInfo } from '../timeline/answers';
+import { TraceServer, whole as wholePs, type Direction, type EventInfo, type Hit, type HostInfo, type TraceInfo } from '../timeline/answers';
 import { AreaPanel } from '../timeline/area_panel';
 import type { ColourMode } from '../timeline/colours';
 import { describe, spoken, type DetailTell } from '../timeline/event_detail';
@@ -58,6 +59,8 @@ class TraceViewerPage implements Page {
   /** Instead of details, where they could not be had. */
   private readonly eventTrouble = h('div', {});
   private readonly filter = h('input', { type: 'search', class: 'trace-filter', 'aria-label': 'Filter tracks', placeholder: 'Filter tracks', autocomplete: 'off', spellcheck: 'false', on: { input: () => this.set({ track: this.filter.value }, 'replace') } });
+  private readonly laneHost = h('select', { 'aria-label': 'Whose steps are shown', on: { change: () => this.set({ steps_of: this.laneHost.value }) } });
+  private readonly lane = h('div', { class: 'trace-lane', hidden: true });
   private readonly modes: Segmented;
   private readonly colourMenu: Menu;
   private readonly colourLabel = h('span', {});
@@ -84,6 +87,9 @@ class TraceViewerPage implements Page {
   private stepShown = '';
   private fitAt = 0;
   private completing: AbortController | null = null;
+  private askingSteps: AbortController | null = null;
+  /** Whose steps were asked for; '' for whose the server chooses. */
+  private stepsOf = '';
   /** The address names a step, and which times that is is not known yet. */
   private awaitsStep = false;
   private readonly removers: (() => void)[] = [];
@@ -146,6 +152,8 @@ class TraceViewerPage implements Page {
     this.timer = undefined;
     this.asking?.abort();
     this.completing?.abort();
+    this.askingSteps?.abort();
+    this.stepsOf = '';
     this.timeline?.destroy();
     this.search?.destroy();
     this.areaPanel?.destroy();
@@ -219,7 +227,7 @@ class TraceViewerPage implements Page {
       this.set({ sel: hit.id });
     });
     this.showFacts(trace);
-    fill(timeline.corner, this.filter);
+    fill(timeline.corner, this.filter, this.lane);
     fill(this.stage, this.search.element, timeline.element, this.list.element,
       h('footer', { class: 'trace-foot' }, this.tally, this.live, h('span', { class: 'trace-hints', 'aria-hidden': 'true' }, ...['W', 'A', 'S', 'D'].map((key) => h('kbd', {}, key)), ' move ', h('kbd', {}, 'F'), ' fit ', h('kbd', {}, '?'), ' all keys')),
       h('div', { class: 'trace-legend' }, this.legend, this.finding), this.drawer);
@@ -237,8 +245,9 @@ class TraceViewerPage implements Page {
 
   private showFacts(trace: TraceInfo): void {
     if (this.timeline === null) return;
-    const shorter = this.capturedMs * 1e9 > trace.duration_ps * 1.01;
-    fill(this.timeline.facts, h('b', { title: `${WORDS.timeline} ${WORDS.captured}` }, timeText(trace.duration_ps)),
+    const length = trace.duration_ps - trace.first_ps;
+    const shorter = this.capturedMs * 1e9 > length * 1.01;
+    fill(this.timeline.facts, h('b', { title: `${WORDS.timeline} ${WORDS.captured}` }, timeText(length)),
       h('small', { title: [WORDS.recorded, WORDS.hidden, WORDS.derived].join(' ') }, shorter ? `of ${joined(duration(this.capturedMs * 1000))} captured` : plural(trace.events, 'event')));
   }
 
@@ -298,6 +307,8 @@ class TraceViewerPage implements Page {
     this.listButton.setAttribute('aria-pressed', String(listed));
     timeline.element.classList.toggle('away', listed);
     if (document.activeElement !== this.filter) this.filter.value = url.get('track');
+    this.showLane();
+    this.followSteps();
     this.followAddress();
     this.search?.update({ q: url.get('q'), regex: url.get('re') === '1', inside: this.inside(), matchCase: url.get('case') === '1' });
     this.showSelection();
@@ -390,11 +401,17 @@ class TraceViewerPage implements Page {
     const { timeline, trace } = this;
     if (timeline === null || trace === null) return {};
     const { from, to } = timeline.motion.target;
-    const all = whole(trace.duration_ps);
-    if (to - from > (all.to - all.from) * 0.999) return { from: null, to: null };
+    const all = this.all(trace);
+    if (to - from > (all.to - all.from) * 0.999 && Math.abs(from - all.from) < (all.to - all.from) * 0.001) return { from: null, to: null };
     // A tenth of a pixel is as exact as anybody sees, and keeps the address short.
     const unit = Math.max(1, 10 ** Math.floor(Math.log10((to - from) / 2e4)));
     return { from: toNs(Math.round(from / unit) * unit), to: toNs(Math.round(to / unit) * unit) };
+  }
+
+  /** All that there is; hosts of a run need not begin at its zero. */
+  private all(trace: TraceInfo): View {
+    const part = whole(trace.duration_ps - trace.first_ps);
+    return { from: part.from + trace.first_ps, to: part.to + trace.first_ps };
   }
 
   private viewKey(): string {
@@ -416,7 +433,7 @@ class TraceViewerPage implements Page {
   private startView(trace: TraceInfo): View {
     const [from, to] = [fromNs(this.url.get('from')), fromNs(this.url.get('to'))];
     if (from !== null && to !== null && to > from) return { from, to };
-    return this.stepView(trace) ?? whole(trace.duration_ps);
+    return this.stepView(trace) ?? this.all(trace);
   }
 
   /** Around the chosen step, or the chosen range of steps. */
@@ -515,13 +532,14 @@ class TraceViewerPage implements Page {
 
   private readonly tell: DetailTell = {
     go: (id) => this.go(id, 'show', 'push'),
-    goStep: (event) => this.goStep(this.stepIndex(event.step_name ?? String(event.step ?? ''))),
+    goStep: (event) => void this.goStepOf(event),
     find: (name) => this.set({ q: name, in: null, re: null }),
     area: (event) => this.areaOf(event),
     link: (tool, name) => (this.context.has(tool)
       ? this.context.link(tool, tool === 'kernel_stats' ? { 'f.kernel': `=${name}` } : { 'f.operation': `=${name}`, dev: 'all' }) : null),
     instances: (event) => (event.kernel !== undefined && event.kernel !== '' && this.context.has('kernel_stats')
       ? { run: this.url.get('run'), tag: 'kernel_stats', host: this.view.query()['host'], kernel: event.kernel } : null),
+    memory: (event) => memoryLink(this.context, (this.context.tool?.hosts ?? []).length > 1 ? event.host : '', event.start_ps / 1000),
     hasSteps: () => (this.trace?.steps.length ?? 0) > 0,
   };
 
@@ -626,7 +644,7 @@ class TraceViewerPage implements Page {
     const now = performance.now();
     const twice = now - this.fitAt < TWICE_MS;
     this.fitAt = now;
-    if (range === null) timeline.motion.glide(whole(trace.duration_ps));
+    if (range === null) timeline.motion.glide(this.all(trace));
     else if (event !== null) timeline.reveal(event.track, range.from, range.to, event.depth, twice ? 'fit' : 'centre');
     else timeline.motion.glide(twice ? around(range.from, range.to, trace.duration_ps, 0.05) : centred(this.target(), (range.from + range.to) / 2, trace.duration_ps));
   }
@@ -635,6 +653,70 @@ class TraceViewerPage implements Page {
 
   private stepIndex(wanted: string): number {
     return findStep(wanted, (this.trace?.steps ?? []).map((step) => step.name));
+  }
+
+  /** Says whose steps these are; of several hosts one can be chosen. */
+  private showLane(): void {
+    const { trace, laneHost } = this;
+    if (trace === null) return;
+    this.lane.hidden = trace.steps_host === null;
+    if (trace.steps_host === null) return;
+    const hosts = trace.hosts.filter(({ problem }) => problem === undefined || problem === '');
+    const shown = trace.hosts.find(({ index }) => index === trace.steps_host)?.host ?? '';
+    if (hosts.length < 2) {
+      fill(this.lane, h('span', { title: `The ${plural(trace.steps.length, 'step')} of ${shown}` }, 'Steps'));
+      return;
+    }
+    const signature = `${shown}/${hosts.length}`;
+    if (laneHost.dataset['for'] === signature) return;
+    laneHost.dataset['for'] = signature;
+    fill(laneHost, ...hosts.map(({ host }) => h('option', { value: host, selected: host === shown }, host)));
+    fill(this.lane, h('label', {}, 'Steps of ', laneHost));
+  }
+
+  /** The steps of the host that the address names, once steps are known at all. */
+  private followSteps(): void {
+    const { trace, url } = this;
+    const wanted = url.get('steps_of');
+    if (trace === null || trace.steps_host === null || trace.complete === false || wanted === this.stepsOf) return;
+    const host = trace.hosts.find((one) => one.host === wanted) ?? null;
+    if (host === null && wanted !== '') return;
+    this.stepsOf = wanted;
+    void this.loadSteps(host);
+  }
+
+  /** Shows the steps of one host, or of the server's choice; false where that did not come about. */
+  private async loadSteps(host: HostInfo | null): Promise<boolean> {
+    const { server, timeline } = this;
+    if (server === null || timeline === null) return false;
+    this.askingSteps?.abort();
+    const controller = new AbortController();
+    this.askingSteps = controller;
+    try {
+      const answer = await server.steps(host?.host ?? null, controller.signal);
+      if (controller.signal.aborted || this.trace === null) return false;
+      // A host without steps is shown to have none.
+      this.trace = { ...this.trace, steps: answer.steps, steps_host: host?.index ?? answer.steps_host };
+      timeline.setSteps(this.trace);
+      if (host !== null) this.context.say(answer.steps.length === 0 ? `No steps were found on ${host.host}` : `${plural(answer.steps.length, 'step')} of ${host.host}`, answer.steps.length === 0);
+      this.refresh();
+      return true;
+    } catch (error) {
+      if (!isAbort(error) && !controller.signal.aborted) this.context.say(error instanceof Error ? error.message : String(error), true);
+      return false;
+    }
+  }
+
+  /** The step of an event, among those of its own host. */
+  private async goStepOf(event: EventInfo): Promise<void> {
+    const { trace } = this;
+    const host = trace?.hosts.find(({ index }) => index === Number(event.track.split('.')[0]));
+    if (trace !== null && host !== undefined && trace.hosts.length > 1 && host.index !== trace.steps_host) {
+      this.stepsOf = host.host;
+      this.set({ steps_of: host.host });
+      if (!(await this.loadSteps(host))) return;
+    }
+    this.goStep(this.stepIndex(event.step_name ?? String(event.step ?? '')));
   }
 
   private goStep(index: number): void {
@@ -829,7 +911,7 @@ class TraceViewerPage implements Page {
     add('=', 'Zoom in', zoom(0.6));
     add('-', 'Zoom out', zoom(1 / 0.6));
     add('f', 'Selection into the middle; twice: fill the view with it', () => this.fit());
-    add('0', 'The whole trace', () => this.glide(whole(this.trace?.duration_ps ?? 0)));
+    add('0', 'The whole trace', () => { if (this.trace !== null) this.glide(this.all(this.trace)); });
     add('m', 'Set or remove a mark', () => this.toggleMark());
     add('r', 'Selection becomes an area', () => (this.event === null ? false : this.areaOf(this.event)));
     add('.', 'Next event of the row', () => this.neighbour('next'));

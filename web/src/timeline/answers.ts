@@ -47,6 +47,8 @@ export interface StepInfo {
 export interface TraceInfo {
   /** Since 1970, as text: it has more digits than a double; null where the files do not say. */
   begin_ns: string | null;
+  /** Where the first event of the chosen hosts begins, and the last ends. */
+  first_ps: number;
   duration_ps: number;
   hosts: HostInfo[];
   alignment: string | null;
@@ -57,6 +59,8 @@ export interface TraceInfo {
   derived?: number;
   processes: ProcessInfo[];
   steps: StepInfo[];
+  /** Whose they are: `index` of a host; null where no host has any. */
+  steps_host: number | null;
   categories: string[];
   density: { slots: number; host: number[]; device: number[] };
   /** False where steps and derived lines were left out and are still to be asked for. */
@@ -81,6 +85,7 @@ export interface EventInfo {
   track: string;
   track_name: string;
   process: string;
+  host: string;
   start_ps: number;
   duration_ps: number;
   self_ps: number;
@@ -185,6 +190,11 @@ export class TraceServer {
 
   tracks(signal?: AbortSignal): Promise<TraceInfo> {
     return this.get('tracks', {}, signal);
+  }
+
+  /** Steps of one host, by its name, or of the first that has any. */
+  steps(host: string | null, signal?: AbortSignal): Promise<Pick<TraceInfo, 'steps' | 'steps_host'>> {
+    return this.get('steps', host === null ? {} : { host }, signal);
   }
 
   event(id: string, signal?: AbortSignal): Promise<EventInfo> {

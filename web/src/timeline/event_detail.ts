@@ -19,6 +19,8 @@ export interface DetailTell {
   /** Page and keys of the table that counts this kernel or op; null where there is none. */
   link(tool: 'kernel_stats' | 'framework_op_stats', name: string): string | null;
   instances(event: EventInfo): Query | null;
+  /** What the host's memory was when the event began; null where that is not told. */
+  memory(event: EventInfo): string | null;
   hasSteps(): boolean;
 }
 
@@ -74,7 +76,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
     h('button', { type: 'button', class: 'button', on: { click: () => tell.find(event.name) } }, 'Find all of this name'),
     h('button', { type: 'button', class: 'button', on: { click: () => tell.area(event) } }, 'Select its time'),
     step !== null && tell.hasSteps() && h('button', { type: 'button', class: 'button', on: { click: () => tell.goStep(event) } }, 'Show the step'),
-    pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell), pageLink(event.op, 'framework_op_stats', 'TF stats', tell));
+    pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell), pageLink(event.op, 'framework_op_stats', 'TF stats', tell), memoryLink(event, tell));
   const args = h('dl', { class: 'facts' });
   for (const { name, value } of event.args) {
     const text = typeof value === 'number' ? exact(value) : argument(name, String(value ?? ''));
@@ -97,6 +99,11 @@ function pageLink(name: string | undefined, tool: 'kernel_stats' | 'framework_op
 /** TensorFlow marks a context's number with `$$`, which is a sign to its own page. */
 function argument(name: string, text: string): string {
   return name === 'context_id' ? text.replace(/^\$\$(?=\d+$)/, '') : text;
+}
+
+function memoryLink(event: EventInfo, tell: DetailTell): HTMLElement | null {
+  const href = tell.memory(event);
+  return href === null ? null : h('a', { class: 'button', href, title: 'What was in use when this began' }, 'Memory at its start');
 }
 
 /** The line that says what is chosen: name, duration, track, step. */

@@ -48,6 +48,8 @@ export interface HeadScene {
   width: number;
   scale: number;
   steps: readonly StepInfo[];
+  /** Whether there is a line for them, which may be empty. */
+  lane: boolean;
   /** Place in the list; -1 for none. */
   step: number;
   marks: readonly Mark[];
@@ -56,7 +58,7 @@ export interface HeadScene {
 
 export function drawHead(canvas: HTMLCanvasElement, scene: HeadScene, { inks }: Colouring): void {
   const { view, width, steps } = scene;
-  const height = RULER_HEIGHT + (steps.length > 0 ? STEPS_HEIGHT : 0);
+  const height = RULER_HEIGHT + (scene.lane ? STEPS_HEIGHT : 0);
   const context = fitCanvas(canvas, width, height, scene.scale);
   if (context === null) return;
   context.textBaseline = 'middle';

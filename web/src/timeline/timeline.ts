@@ -197,8 +197,20 @@ export class Timeline implements PointerTarget {
     this.body.scrollTop = scrollTop + now.y - above.y + shown.layout.pinnedHeight - before.pinnedHeight + this.head.offsetHeight - head;
   }
 
+  /** Once there were steps there is room for those of other hosts, which may have none. */
+  private get lane(): boolean {
+    return this.trace.steps_host !== null || this.trace.steps.length > 0;
+  }
+
+  /** The steps of another host. */
+  setSteps(trace: TraceInfo): void {
+    this.trace = trace;
+    this.sizeHead();
+    this.invalidate();
+  }
+
   private sizeHead(): void {
-    this.head.style.height = `${RULER_HEIGHT + (this.trace.steps.length > 0 ? STEPS_HEIGHT : 0)}px`;
+    this.head.style.height = `${RULER_HEIGHT + (this.lane ? STEPS_HEIGHT : 0)}px`;
   }
 
   select(event: EventInfo | null): void {
@@ -606,7 +618,7 @@ export class Timeline implements PointerTarget {
   }
 
   private drawHeadNow(hover: number | null): void {
-    drawHead(this.head, { view: this.view, ...this.size, steps: this.trace.steps, step: this.shown.step, marks: this.shown.marks, hover }, this.colouring);
+    drawHead(this.head, { view: this.view, ...this.size, steps: this.trace.steps, lane: this.lane, step: this.shown.step, marks: this.shown.marks, hover }, this.colouring);
   }
 
   private showTip(at: Point | null): void {
