@@ -31,7 +31,7 @@ export function stepsBetween(steps: readonly StepInfo[], from: number, to: numbe
 }
 
 const HIT_LOW = 4;
-const HIT_HIGH = 14;
+const HIT_HIGH = 9;
 
 /** How high the mark is of each pixel with a hit; `place` is the pixel of a slot. One hit can be seen beside a thousand. */
 export function hitHeights(counts: readonly number[], place: (slot: number) => number): Map<number, number> {
