@@ -77,10 +77,24 @@ static struct tfp_op *op_of_gpu_event(struct tfp_op_db *db, const struct tfp_gpu
 struct kind {
 	uint32_t op, kernel; /* NO_OP, NO_KERNEL: of none */
 	bool is_known, is_kernel, has_cost;
-	double flops, bytes_accessed;
+	double flops, model_flops, bytes_accessed;
 };
 
 #define NO_OP UINT32_MAX
+
+/* What an execution costs: by the analysis of the program, else by what the profiler counted
+ * (XProf's order, xplane_to_op_metrics_db.cc). */
+static void learn_cost(struct kind *k, const struct tfp_gpu_event *e)
+{
+	const struct tfp_hlo_cost *cost = e->instruction ? e->instruction->cost : NULL;
+	bool analysed = cost && cost->source != TFP_HLO_COST_UNKNOWN;
+	k->has_cost = analysed || (e->has_flops && e->has_bytes);
+	k->flops =
+		analysed && cost->gpu_device_flops > 0 ? (double)cost->gpu_device_flops : e->flops;
+	k->model_flops = analysed && cost->gpu_flops > 0 ? (double)cost->gpu_flops : k->flops;
+	k->bytes_accessed =
+		analysed && cost->gpu_bytes > 0 ? (double)cost->gpu_bytes : e->bytes_accessed;
+}
 
 static bool find_op(struct tfp_op_db *db, const struct tfp_gpu_event *e, struct tfp_memo *memo,
 		    struct tfp_buf *name, uint32_t *index)
@@ -112,7 +126,7 @@ static void add_to_op(struct tfp_op_db *db, const struct kind *k, uint64_t durat
 	op->self_time_ps += duration_ps;
 	op->has_cost &= k->has_cost;
 	op->flops += k->flops;
-	op->model_flops += k->flops;
+	op->model_flops += k->model_flops;
 	op->bytes_accessed += k->bytes_accessed;
 	db->total_op_time_ps += duration_ps;
 }
@@ -157,12 +171,8 @@ static bool learn(struct gpu *g, size_t l, size_t i, struct kind *k)
 	tfp_gpu_event_read(&g->reader, &p->plane->lines[l], i, &e);
 	if (p->groups)
 		e.is_eager = p->groups[l].eager && p->groups[l].eager[i] == TFP_EAGER_YES;
-	*k = (struct kind){.op = NO_OP,
-			   .is_known = true,
-			   .is_kernel = e.kernel_details.size > 0,
-			   .has_cost = e.has_flops && e.has_bytes,
-			   .flops = e.flops,
-			   .bytes_accessed = e.bytes_accessed};
+	*k = (struct kind){.op = NO_OP, .is_known = true, .is_kernel = e.kernel_details.size > 0};
+	learn_cost(k, &e);
 	return tfp_kernels_find(&p->kernels, g->kernel_memo, &e, &k->kernel) &&
 	       (!p->has_ops || find_op(&p->db, &e, g->memo, &g->name, &k->op));
 }

@@ -3,211 +3,199 @@
 #include "analysis/op_name.h"
 #include "analysis/schema.h"
 #include "base/alloc.h"
-#include "base/buf.h"
-#include "hlo.pb-c.h"
+#include "wire/pb_cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Unpacked messages take more room than their bytes: pointers, and copies of
- * fields that we do not know. */
-#define UNPACK_FACTOR 16
-#define UNPACK_SLACK  ((size_t)1 << 20)
-
-static void *arena_alloc(void *arena, size_t size)
-{
-	return tfp_arena_alloc(arena, size);
-}
-
-static void arena_free(void *arena, void *memory)
-{
-	(void)arena;
-	(void)memory; /* all at once, with the arena */
-}
-
-static struct tfp_str copy(struct tfp_arena *arena, ProtobufCBinaryData bytes)
-{
-	const char *data =
-		bytes.len ? tfp_arena_strndup(arena, (const char *)bytes.data, bytes.len) : "";
-	return (struct tfp_str){data, data ? bytes.len : 0};
-}
-
-static bool is_one_of(struct tfp_str s, const char *const *list)
-{
-	for (; *list; list++) {
-		if (tfp_str_equal(s, *list))
-			return true;
-	}
-	return false;
-}
 
 static struct tfp_str text(const char *s)
 {
 	return (struct tfp_str){s, strlen(s)};
 }
 
-/* What XProf calls the category of an instruction (hlo_tools.md 2). */
-static struct tfp_str category_of(struct tfp_arena *arena, const Tfp__Hlo__Instruction *in)
+/* What an instruction's message has beyond what the program knows of it. */
+struct extra {
+	struct tfp_str fusion_kind, op_name, op_type, deduplicated_name, source_file;
+	int64_t source_line;
+	bool base_dilated, window_dilated;
+};
+
+static struct tfp_str bytes_of(struct tfp_pb_cursor *c)
 {
-	static const char *const formatting[] = {"transpose", "copy", "reshape", "dynamic-reshape",
-						 NULL};
-	static const char *const elementwise[] = {"abs",
-						  "add",
-						  "and",
-						  "atan2",
-						  "bitcast-convert",
-						  "cbrt",
-						  "ceil",
-						  "clamp",
-						  "compare",
-						  "complex",
-						  "convert",
-						  "cosine",
-						  "count-leading-zeros",
-						  "divide",
-						  "erf",
-						  "exponential",
-						  "exponential-minus-one",
-						  "floor",
-						  "imag",
-						  "is-finite",
-						  "log",
-						  "log-plus-one",
-						  "logistic",
-						  "maximum",
-						  "minimum",
-						  "multiply",
-						  "negate",
-						  "not",
-						  "or",
-						  "popcnt",
-						  "power",
-						  "real",
-						  "reduce-precision",
-						  "remainder",
-						  "round-nearest-afz",
-						  "round-nearest-even",
-						  "rsqrt",
-						  "select",
-						  "shift-left",
-						  "shift-right-arithmetic",
-						  "shift-right-logical",
-						  "sign",
-						  "sine",
-						  "sqrt",
-						  "stochastic-convert",
-						  "subtract",
-						  "tan",
-						  "tanh",
-						  "xor",
-						  NULL};
-	struct tfp_str opcode = {(const char *)in->opcode.data, in->opcode.len};
-	struct tfp_str kind = {(const char *)in->fusion_kind.data, in->fusion_kind.len};
-	if (is_one_of(opcode, formatting))
-		return text("data formatting");
-	if (tfp_str_equal(opcode, "fusion")) {
-		return text(tfp_str_equal(kind, "kInput")    ? "input fusion"
-			    : tfp_str_equal(kind, "kOutput") ? "output fusion"
-			    : tfp_str_equal(kind, "kCustom") ? "custom fusion"
-							     : "loop fusion");
-	}
-	if (tfp_str_equal(opcode, "convolution")) {
-		bool base = false, window = false;
-		for (size_t i = 0; in->window && i < in->window->n_dimensions; i++) {
-			base |= in->window->dimensions[i]->base_dilation > 1;
-			window |= in->window->dimensions[i]->window_dilation > 1;
+	const uint8_t *data;
+	size_t size;
+	return tfp_pb_bytes(c, &data, &size) ? (struct tfp_str){(const char *)data, size}
+					     : (struct tfp_str){"", 0};
+}
+
+static struct tfp_pb_cursor walk(struct tfp_str message)
+{
+	return tfp_pb_cursor((const uint8_t *)message.data, message.size);
+}
+
+/* xla_data.proto: OpMetadata. */
+static void read_metadata(struct extra *x, struct tfp_str message)
+{
+	struct tfp_pb_cursor c = walk(message);
+	uint32_t tag;
+	while (tfp_pb_next(&c, &tag)) {
+		switch (tag) {
+		case TFP_PB_TAG(1, TFP_PB_BYTES):
+			x->op_type = bytes_of(&c);
+			break;
+		case TFP_PB_TAG(2, TFP_PB_BYTES):
+			x->op_name = bytes_of(&c);
+			break;
+		case TFP_PB_TAG(3, TFP_PB_BYTES):
+			x->source_file = bytes_of(&c);
+			break;
+		case TFP_PB_TAG(4, TFP_PB_VARINT):
+			tfp_pb_int64(&c, &x->source_line);
+			break;
+		case TFP_PB_TAG(12, TFP_PB_BYTES):
+			x->deduplicated_name = bytes_of(&c);
+			break;
+		default:
+			tfp_pb_skip(&c, tag);
 		}
-		return text(base && window ? "convolution base-dilated window-dilated"
-			    : base         ? "convolution base-dilated"
-			    : window       ? "convolution window-dilated"
-					   : "convolution");
 	}
-	if (is_one_of(opcode, elementwise))
+}
+
+/* xla_data.proto: Window. */
+static void read_window(struct extra *x, struct tfp_str message)
+{
+	struct tfp_pb_cursor c = walk(message);
+	uint32_t tag;
+	while (tfp_pb_next(&c, &tag)) {
+		if (tag != TFP_PB_TAG(1, TFP_PB_BYTES)) {
+			tfp_pb_skip(&c, tag);
+			continue;
+		}
+		struct tfp_pb_cursor dimension = walk(bytes_of(&c));
+		int64_t dilation = 1;
+		while (tfp_pb_next(&dimension, &tag)) {
+			if (tag == TFP_PB_TAG(5, TFP_PB_VARINT) &&
+			    tfp_pb_int64(&dimension, &dilation))
+				x->window_dilated |= dilation > 1;
+			else if (tag == TFP_PB_TAG(6, TFP_PB_VARINT) &&
+				 tfp_pb_int64(&dimension, &dilation))
+				x->base_dilated |= dilation > 1;
+			else
+				tfp_pb_skip(&dimension, tag);
+		}
+	}
+}
+
+static void read_extra(struct extra *x, struct tfp_str message)
+{
+	struct tfp_pb_cursor c = walk(message);
+	uint32_t tag;
+	*x = (struct extra){.source_line = 0};
+	x->fusion_kind = x->op_name = x->op_type = x->deduplicated_name = x->source_file = text("");
+	while (tfp_pb_next(&c, &tag)) {
+		switch (tag) {
+		case TFP_PB_TAG(7, TFP_PB_BYTES):
+			read_metadata(x, bytes_of(&c));
+			break;
+		case TFP_PB_TAG(11, TFP_PB_BYTES):
+			x->fusion_kind = bytes_of(&c);
+			break;
+		case TFP_PB_TAG(15, TFP_PB_BYTES):
+			read_window(x, bytes_of(&c));
+			break;
+		default:
+			tfp_pb_skip(&c, tag);
+		}
+	}
+}
+
+/* What XProf calls the category of an instruction (hlo_tools.md 2). */
+static struct tfp_str category_of(const struct tfp_hlo_op *op, const struct extra *x)
+{
+	switch (op->opcode) {
+	case TFP_HLO_TRANSPOSE:
+	case TFP_HLO_COPY:
+	case TFP_HLO_RESHAPE:
+	case TFP_HLO_DYNAMIC_RESHAPE:
+		return text("data formatting");
+	case TFP_HLO_FUSION:
+		return text(tfp_str_equal(x->fusion_kind, "kInput")    ? "input fusion"
+			    : tfp_str_equal(x->fusion_kind, "kOutput") ? "output fusion"
+			    : tfp_str_equal(x->fusion_kind, "kCustom") ? "custom fusion"
+								       : "loop fusion");
+	case TFP_HLO_CONVOLUTION:
+		return text(x->base_dilated && x->window_dilated
+				    ? "convolution base-dilated window-dilated"
+			    : x->base_dilated   ? "convolution base-dilated"
+			    : x->window_dilated ? "convolution window-dilated"
+						: "convolution");
+	case TFP_HLO_MAP:
 		return text("non-fusion elementwise");
-	return copy(arena, in->opcode);
+	default:
+		return tfp_hlo_opcode_elementwise(op->opcode) ? text("non-fusion elementwise")
+							      : op->opcode_name;
+	}
 }
 
 /* Writes `op_name:op_type`; false without memory. */
-static bool fullname_of(struct tfp_arena *arena, const Tfp__Hlo__OpMetadata *m, struct tfp_str *out)
+static bool fullname_of(struct tfp_arena *arena, const struct extra *x, struct tfp_str *out)
 {
 	*out = text("");
-	if (m->op_name.len == 0)
+	if (x->op_name.size == 0)
 		return true;
-	size_t size = m->op_name.len + 1 + m->op_type.len;
+	size_t size = x->op_name.size + 1 + x->op_type.size;
 	char *data = tfp_arena_alloc(arena, size);
 	if (!data)
 		return false;
-	memcpy(data, m->op_name.data, m->op_name.len);
-	data[m->op_name.len] = ':';
-	if (m->op_type.len)
-		memcpy(data + m->op_name.len + 1, m->op_type.data, m->op_type.len);
+	memcpy(data, x->op_name.data, x->op_name.size);
+	data[x->op_name.size] = ':';
+	if (x->op_type.size)
+		memcpy(data + x->op_name.size + 1, x->op_type.data, x->op_type.size);
 	*out = (struct tfp_str){data, size};
 	return true;
 }
 
 static bool read_instruction(struct tfp_hlo_modules *all, struct tfp_hlo_instruction *out,
-			     const Tfp__Hlo__Instruction *in)
+			     const struct tfp_hlo_op *op)
 {
-	struct tfp_arena *arena = &all->arena;
-	out->name = copy(arena, in->name);
-	out->category = category_of(arena, in);
-	out->op_fullname = out->deduplicated_name = out->source_file = text("");
-	if (in->metadata) {
-		const Tfp__Hlo__OpMetadata *m = in->metadata;
-		out->deduplicated_name = copy(arena, m->deduplicated_name);
-		out->source_file = copy(arena, m->source_file);
-		out->source_line = m->source_line;
-		if (!fullname_of(arena, m, &out->op_fullname))
-			return false;
-		all->is_training |= tfp_op_is_gradient(
-			(struct tfp_str){(const char *)m->op_name.data, m->op_name.len},
-			(struct tfp_str){(const char *)m->op_type.data, m->op_type.len});
-	}
-	return out->name.data && out->category.data && out->deduplicated_name.data &&
-	       out->source_file.data;
+	struct extra x;
+	read_extra(&x, op->message);
+	out->name = op->name;
+	out->category = category_of(op, &x);
+	out->deduplicated_name = x.deduplicated_name;
+	out->source_file = x.source_file;
+	out->source_line = (int32_t)x.source_line;
+	all->is_training |= tfp_op_is_gradient(x.op_name, x.op_type);
+	return fullname_of(&all->arena, &x, &out->op_fullname);
 }
 
-/* false without memory; a module that is no HLO is counted as broken. */
-static bool read_module(struct tfp_hlo_modules *all, uint64_t program_id, struct tfp_str bytes)
+/* TFP_OK also for what is no HLO, or none that XLA would read: it is counted as broken. */
+static enum tfp_status read_module(struct tfp_hlo_modules *all, uint64_t program_id,
+				   struct tfp_str bytes, struct tfp_error *err)
 {
-	struct tfp_arena unpacked;
-	size_t ceiling;
-	if (__builtin_mul_overflow(bytes.size, UNPACK_FACTOR, &ceiling))
-		ceiling = SIZE_MAX / 2;
-	tfp_arena_init(&unpacked, ceiling + UNPACK_SLACK);
-	ProtobufCAllocator allocator = {arena_alloc, arena_free, &unpacked};
-	Tfp__Hlo__Proto *proto =
-		tfp__hlo__proto__unpack(&allocator, bytes.size, (const uint8_t *)bytes.data);
-	if (!proto || !proto->hlo_module) {
-		all->broken++;
-		tfp_arena_release(&unpacked);
-		return true;
-	}
-	const Tfp__Hlo__Module *in = proto->hlo_module;
-	size_t count = 0, n = 0;
-	for (size_t c = 0; c < in->n_computations; c++)
-		count += in->computations[c]->n_instructions;
 	struct tfp_hlo_module *module = &all->modules[all->module_count];
-	struct tfp_hlo_instruction *list = tfp_arena_zalloc(&all->arena, count, sizeof(*list));
-	bool ok = list && count < TFP_STR_MAP_NONE;
-	*module = (struct tfp_hlo_module){.program_id = program_id,
-					  .name = copy(&all->arena, in->name),
-					  .instructions = list,
-					  .instruction_count = count};
-	/* From here on the map has an owner. */
-	all->module_count++;
-	ok = ok && module->name.data;
-	for (size_t c = 0; ok && c < in->n_computations; c++) {
-		for (size_t i = 0; ok && i < in->computations[c]->n_instructions; i++) {
-			ok = read_instruction(all, &list[n],
-					      in->computations[c]->instructions[i]) &&
-			     tfp_str_map_add(&module->by_name, list[n].name.data, list[n].name.size,
-					     (uint32_t)n) != TFP_STR_MAP_NONE;
-			n++;
-		}
+	*module = (struct tfp_hlo_module){.program_id = program_id};
+	enum tfp_status status = tfp_hlo_program_init(&module->program, bytes, err);
+	if (status == TFP_BAD_INPUT) {
+		tfp_hlo_program_release(&module->program);
+		all->broken++;
+		return TFP_OK;
 	}
-	tfp_arena_release(&unpacked);
-	return ok;
+	/* From here on it has an owner. */
+	all->module_count++;
+	if (status != TFP_OK)
+		return status;
+	size_t count = module->program.instruction_count;
+	struct tfp_hlo_instruction *list = tfp_arena_zalloc(&all->arena, count, sizeof(*list));
+	bool ok = list;
+	module->name = module->program.name;
+	module->instructions = list;
+	module->instruction_count = count;
+	for (size_t i = 0; ok && i < count; i++)
+		ok = read_instruction(all, &list[i], &module->program.instructions[i]) &&
+		     tfp_str_map_add(&module->by_name, list[i].name.data, list[i].name.size,
+				     (uint32_t)i) != TFP_STR_MAP_NONE;
+	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for HLO modules");
 }
 
 /* `name(1234)`: the number; files of some writers have other ids (FixHloMetadataInXSpace). */
@@ -268,9 +256,8 @@ static enum tfp_status read_plane(struct tfp_hlo_modules *all, const struct tfp_
 				 stat.kind == TFP_STAT_BYTES)
 				proto = stat.text;
 		}
-		if (proto.data && !is_known(all, program_id) &&
-		    !read_module(all, program_id, proto))
-			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for HLO modules");
+		if (proto.data && !is_known(all, program_id))
+			status = read_module(all, program_id, proto, err);
 	}
 	tfp_schema_release(&schema);
 	return status;
@@ -279,17 +266,57 @@ static enum tfp_status read_plane(struct tfp_hlo_modules *all, const struct tfp_
 static void free_modules(void *fact)
 {
 	struct tfp_hlo_modules *all = fact;
-	for (size_t i = 0; i < all->module_count; i++)
+	for (size_t i = 0; i < all->module_count; i++) {
+		tfp_hlo_program_release(&all->modules[i].program);
 		tfp_str_map_release(&all->modules[i].by_name);
+		tfp_free(all->modules[i].costs);
+	}
 	tfp_arena_release(&all->arena);
 	tfp_free(all->modules);
 	tfp_free(all);
 }
 
+struct cost_job {
+	struct tfp_hlo_modules *all;
+	enum tfp_status *status; /* by module */
+};
+
+static void cost_module(void *context, size_t i)
+{
+	struct cost_job *job = context;
+	struct tfp_hlo_module *module = &job->all->modules[i];
+	/* Instructions are ours until the fact is made. */
+	struct tfp_hlo_instruction *list = (struct tfp_hlo_instruction *)module->instructions;
+	job->status[i] = tfp_hlo_cost_analyse(&module->program, &module->costs, NULL);
+	for (size_t k = 0; module->costs && k < module->instruction_count; k++)
+		list[k].cost = &module->costs[k];
+}
+
+/* Costs are wanted of GPUs only: on TPUs the profiler counts. */
+static enum tfp_status add_costs(struct tfp_hlo_modules *all, const struct tfp_capture *capture,
+				 struct tfp_pool *pool, struct tfp_error *err)
+{
+	bool has_gpu = false;
+	for (size_t p = 0; p < capture->plane_count; p++)
+		has_gpu |= tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU;
+	if (!has_gpu || all->module_count == 0)
+		return TFP_OK;
+	struct cost_job job = {all, tfp_calloc(all->module_count, sizeof(*job.status))};
+	enum tfp_status status = job.status ? TFP_OK : TFP_NO_MEMORY;
+	if (job.status)
+		tfp_pool_for(pool, all->module_count, cost_module, &job);
+	for (size_t i = 0; job.status && i < all->module_count; i++) {
+		if (job.status[i] == TFP_NO_MEMORY)
+			status = TFP_NO_MEMORY;
+	}
+	tfp_free(job.status);
+	return status == TFP_OK ? TFP_OK
+				: tfp_fail(err, status, "no memory for the costs of HLO modules");
+}
+
 static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
 			       uint64_t *heap_bytes, struct tfp_error *err)
 {
-	(void)pool;
 	size_t most = 0;
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_METADATA)
@@ -307,12 +334,19 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_METADATA)
 			status = read_plane(all, &capture->planes[p], err);
 	}
+	if (status == TFP_OK)
+		status = add_costs(all, capture, pool, err);
 	if (status != TFP_OK) {
 		free_modules(all);
 		return status;
 	}
 	qsort(all->modules, all->module_count, sizeof(*all->modules), by_program_id);
 	*heap_bytes = all->arena.bytes + most * sizeof(*all->modules);
+	for (size_t i = 0; i < all->module_count; i++)
+		*heap_bytes += tfp_hlo_program_heap_bytes(&all->modules[i].program) +
+			       (all->modules[i].costs ? all->modules[i].instruction_count *
+								sizeof(*all->modules[i].costs)
+						      : 0);
 	*fact = all;
 	return TFP_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef TFP_ANALYSIS_HLO_MODULES_H
 #define TFP_ANALYSIS_HLO_MODULES_H
 
+#include "analysis/hlo/hlo_cost.h"
 #include "base/arena.h"
 #include "base/str_map.h"
 #include "store/capture.h"
@@ -17,26 +18,30 @@ struct tfp_hlo_instruction {
 	struct tfp_str deduplicated_name;
 	struct tfp_str source_file;
 	int32_t source_line;
+	/* NULL where nothing is known: no GPU in the capture, or a module that cannot be analysed. */
+	const struct tfp_hlo_cost *cost;
 };
 
 struct tfp_hlo_module {
 	uint64_t program_id;
 	struct tfp_str name;
+	struct tfp_hlo_program program; /* instruction i here is instruction i there */
 	const struct tfp_hlo_instruction *instructions;
 	size_t instruction_count;
 	struct tfp_str_map by_name;
+	struct tfp_hlo_cost *costs; /* owned; NULL, or one for each instruction */
 };
 
 struct tfp_hlo_modules {
 	struct tfp_hlo_module *modules; /* ascending by program_id */
 	size_t module_count;
-	size_t broken;    /* modules that could not be read */
+	size_t broken;    /* modules that could not be read, by us as by XLA */
 	bool is_training; /* some instruction belongs to a backward pass */
 	struct tfp_arena arena;
 };
 
-/* Of a capture; computed once. Modules that cannot be unpacked are left out
- * and counted. */
+/* Of a capture; computed once. Names point into its bytes. Modules that cannot be read are left
+ * out and counted. */
 enum tfp_status tfp_hlo_modules_get(struct tfp_capture *capture, struct tfp_pool *pool,
 				    const struct tfp_hlo_modules **out,
 				    struct tfp_error *err) TFP_CHECK;

@@ -38,7 +38,7 @@ SHARED_TOOLS = {"tool.h", "session.h", "one_state.h", "data_table.h", "device_ac
 LIBRARIES = {
     "microhttpd.h": {"http"},
     "curl/curl.h": {"remote"},
-    "jansson.h": {"tools", "http", "cmd"},
+    "jansson.h": {"analysis", "tools", "http", "cmd"},
     "pcre2.h": {"tools"},
     "zlib.h": {"store", "synth", "http"},
     "zstd.h": {"store", "synth", "http"},

@@ -1,0 +1,128 @@
+/*
+ * A compiled program: an HLO module as XLA wrote it (hlo.proto: HloProto, HloModuleProto), with
+ * its instructions and computations in arrays and the links between them by index.
+ *
+ * Names and everything that is seldom asked for stay in the bytes: an instruction knows where
+ * its message is, and tfp_hlo_details reads the rest of it.
+ *
+ *     struct tfp_hlo_program program;
+ *     status = tfp_hlo_program_init(&program, bytes, err);
+ *     for (uint32_t i = 0; i < program.instruction_count; i++)
+ *             for (uint32_t o = 0; o < program.instructions[i].operand_count; o++)
+ *                     ... tfp_hlo_operand(&program, i, o) ...
+ *     tfp_hlo_program_release(&program);
+ *
+ * Operands come before their users, within a computation, and called computations before those
+ * that call them: XLA writes modules so, and reads no others. What is read here keeps to it, so
+ * that neither walk can go in circles.
+ */
+#ifndef TFP_ANALYSIS_HLO_HLO_PROGRAM_H
+#define TFP_ANALYSIS_HLO_HLO_PROGRAM_H
+
+#include "analysis/hlo/hlo_opcode.h"
+#include "analysis/hlo/hlo_shape.h"
+
+#define TFP_HLO_NONE UINT32_MAX
+
+struct tfp_hlo_op {
+	struct tfp_str name;
+	struct tfp_str opcode_name; /* as in the file: it may be none of ours */
+	struct tfp_str message;     /* the HloInstructionProto */
+	uint32_t shape;             /* index in shapes */
+	uint32_t computation;
+	uint32_t first_operand, operand_count; /* in operands */
+	uint32_t first_called, called_count;   /* in called */
+	uint32_t first_user, user_count;       /* in users: each user once, ascending */
+	uint32_t number; /* of a parameter, or which part of a tuple it takes */
+	uint8_t opcode;  /* enum tfp_hlo_opcode */
+};
+
+struct tfp_hlo_computation {
+	struct tfp_str name;
+	uint32_t first, count; /* its instructions, beside one another */
+	uint32_t root;         /* index of an instruction */
+	bool is_fused;         /* some fusion calls it */
+};
+
+struct tfp_hlo_program {
+	struct tfp_str name;
+	struct tfp_hlo_op *instructions; /* owned, as are all lists */
+	uint32_t instruction_count;
+	struct tfp_hlo_computation *computations;
+	uint32_t computation_count;
+	uint32_t entry; /* index of a computation */
+	uint32_t *operands, *called, *users;
+	struct tfp_hlo_shapes shapes;
+	struct tfp_arena arena; /* lists of the shapes */
+	size_t link_count;      /* operands together */
+};
+
+/* Reads an HloProto; the bytes are borrowed for as long as the program lives. Released by the
+ * caller in any case. TFP_BAD_INPUT for bytes that are no module, or one that XLA would not
+ * read: ids that nothing has, operands that come after their users. */
+enum tfp_status tfp_hlo_program_init(struct tfp_hlo_program *program, struct tfp_str bytes,
+				     struct tfp_error *err) TFP_CHECK;
+/* Accepts zeroed memory. */
+void tfp_hlo_program_release(struct tfp_hlo_program *program);
+
+/* What it takes of the heap. */
+uint64_t tfp_hlo_program_heap_bytes(const struct tfp_hlo_program *program);
+
+/* The index of an operand's instruction. */
+static inline uint32_t tfp_hlo_operand(const struct tfp_hlo_program *program, uint32_t instruction,
+				       uint32_t number)
+{
+	return program->operands[program->instructions[instruction].first_operand + number];
+}
+
+static inline const struct tfp_hlo_shape *tfp_hlo_shape_of(const struct tfp_hlo_program *program,
+							   uint32_t instruction)
+{
+	return &program->shapes.list[program->instructions[instruction].shape];
+}
+
+/* The index of a called computation. */
+static inline uint32_t tfp_hlo_called(const struct tfp_hlo_program *program, uint32_t instruction,
+				      uint32_t number)
+{
+	return program->called[program->instructions[instruction].first_called + number];
+}
+
+struct tfp_hlo_dimension {
+	int64_t size, stride, padding_low, padding_high, window_dilation, base_dilation;
+};
+
+struct tfp_hlo_list {
+	int64_t values[TFP_HLO_RANK_MAX];
+	size_t count;
+};
+
+/* What an instruction says besides; absent fields are as XLA takes them (0, or 1 for counts of
+ * groups and dilations). */
+struct tfp_hlo_details {
+	struct tfp_str fusion_kind, custom_call_target, backend_config, metadata;
+	struct tfp_hlo_list dimensions, fft_length;
+	struct tfp_hlo_list lhs_contracting;
+	struct tfp_hlo_dimension window[TFP_HLO_RANK_MAX];
+	size_t window_rank;
+	struct {
+		int64_t input_batch, input_feature, kernel_input_feature, kernel_output_feature;
+		int64_t output_batch, output_feature;
+		struct tfp_hlo_list input_spatial, kernel_spatial, output_spatial;
+	} convolution;
+	int64_t feature_group_count, batch_group_count;
+	int64_t largest_replica_group; /* participants; 0 where no groups are named */
+};
+
+/* Reads an instruction's message. TFP_BAD_INPUT when it is damaged, or a list in it has more
+ * than TFP_HLO_RANK_MAX entries. */
+enum tfp_status tfp_hlo_details(const struct tfp_hlo_op *op, struct tfp_hlo_details *details,
+				struct tfp_error *err) TFP_CHECK;
+
+/* The order in which XLA visits a computation's instructions (HloComputation::Accept): from
+ * what has no users, then from the root, depth first, operands before users. order has room
+ * for all of them. Sums of 32-bit floats depend on it. TFP_NO_MEMORY. */
+enum tfp_status tfp_hlo_visit_order(const struct tfp_hlo_program *program, uint32_t computation,
+				    uint32_t *order, struct tfp_error *err) TFP_CHECK;
+
+#endif
