@@ -157,19 +157,23 @@ static void empty_folder(const char *path)
 	closedir(dir);
 }
 
-/* What a terminal shows. */
+/* What a terminal shows; answer: the tool's. */
 static enum tfp_status report_on(const struct tfp_tool *tool, const struct tfp_session *session,
-				 const struct tfp_query *query, struct tfp_buf *out,
-				 struct tfp_error *err)
+				 const struct tfp_query *query, const struct tfp_answer *answer,
+				 struct tfp_buf *out, struct tfp_error *err)
 {
 	const struct tfp_reporter *reporter = tfp_reporter_find(tool);
-	struct tfp_answer answer, more;
+	struct tfp_answer tables, more;
 	struct tfp_report report;
-	tfp_answer_init(&answer);
+	enum tfp_status status = TFP_OK;
+	tfp_answer_init(&tables);
 	tfp_answer_init(&more);
 	tfp_report_init(&report);
-	const struct tfp_report_source source = {session, query, &answer, &more};
-	enum tfp_status status = tfp_reporter_render(reporter, tool, session, query, &answer, err);
+	/* Nothing is rendered twice: there are thousands of rounds. */
+	if (reporter->render)
+		status = tfp_reporter_render(reporter, tool, session, query, &tables, err);
+	const struct tfp_report_source source = {session, query,
+						 reporter->render ? &tables : answer, &more};
 	if (status == TFP_OK)
 		status = reporter->write(&source, &report, err);
 	if (status == TFP_OK) {
@@ -181,7 +185,7 @@ static enum tfp_status report_on(const struct tfp_tool *tool, const struct tfp_s
 	}
 	tfp_report_release(&report);
 	tfp_answer_release(&more);
-	tfp_answer_release(&answer);
+	tfp_answer_release(&tables);
 	return status;
 }
 
@@ -198,9 +202,9 @@ static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_sess
 		status = tfp_answer_write_json(&answer, out, err);
 	if (status == TFP_OK && answer.table_count)
 		status = tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, err);
-	tfp_answer_release(&answer);
 	if (status == TFP_OK && !tfp_query_get(&query, "view"))
-		status = report_on(tool, &chosen, &query, out, err);
+		status = report_on(tool, &chosen, &query, &answer, out, err);
+	tfp_answer_release(&answer);
 	if (status == TFP_OK && tool->instances)
 		status = tool->instances(session, &query, out, err);
 	return status;
