@@ -270,6 +270,8 @@ static void test_every_field(void **state)
 	assert_int_equal(read.brief->lines, 2);
 	assert_true(read.brief->events == UINT64_MAX && read.brief->broken_modules == 4);
 	assert_true(read.brief->duration_ms == 0.1 && read.brief->diagnostic_count == 2);
+	assert_true(read.brief->start.any && read.brief->start.begin_ps == -5 &&
+		    read.brief->start.profile_start_ns == UINT64_MAX);
 	for (size_t i = 0; i < COUNT(damage); i++) {
 		assert_int_equal(read.brief->diagnostics[i].severity, damage[i].severity);
 		assert_true(read.brief->diagnostics[i].offset == damage[i].offset);
