@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import subprocess
+import sys
 import threading
 import urllib.parse
 
@@ -35,6 +36,15 @@ BOMB = 320 * MIB
 NAMES, NAME_BYTES, EVENTS = 500, 15000, 50000
 # The allocator and the program itself take something beside what is counted.
 MOST_RESIDENT = 200 * MIB
+# Runs a program and prints its exit status and how many KB it had at most. Until it begins, that is
+# what the process has that starts it: so this one, which is small.
+MEASURE = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+process.returncode = os.waitstatus_to_exitcode(status)
+print(process.returncode, usage.ru_maxrss)
+"""
 
 
 def varint(n):
@@ -218,13 +228,10 @@ class MemoryLimit(support.Case):
 
     def run_cli(self, *args):
         """Exit status, what it said, and the most memory that it had."""
-        with open(self.path("stderr"), "w+b") as errors:
-            process = subprocess.Popen([support.CLI, *args, "--no-cache"],
-                                       stdout=subprocess.DEVNULL, stderr=errors)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            errors.seek(0)
-            return process.returncode, errors.read().decode(), usage.ru_maxrss << 10
+        done = subprocess.run([sys.executable, "-c", MEASURE, support.CLI, *args, "--no-cache"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        code, resident = map(int, done.stdout.split())
+        return code, done.stderr.decode(), resident << 10
 
     def test_command(self):
         bomb, names = self.put("bomb", put_bomb, ".gz"), self.put("names", put_long_names)
