@@ -67,14 +67,14 @@ await tap.test('one run only leads straight to its overview', async () => {
 
 await tap.test('overview: verdict with its limits, tiles, chart, advice that leads to page and filter', () => using(place('overview_page'), {}, async (page) => {
   const verdict = await page.textContent('.finding');
-  for (const part of ['Highly input-bound.', '% of the step time is spent waiting for input', 'Moderate from', '20']) assert(verdict.includes(part), `${part} is missing: ${verdict}`);
+  for (const part of ['Highly input-bound.', '% of the step time is spent waiting for input', 'Moderately from', '20']) assert(verdict.includes(part), `${part} is missing: ${verdict}`);
   assert((await page.getAttribute('.finding a', 'href')).startsWith('#/input_pipeline_analyzer?run='), 'the verdict leads nowhere');
   assert((await tile(page, 'Average step')).endsWith(' ms'), await tile(page, 'Average step'));
   assert((await told(page)).startsWith('40 steps, '), await told(page));
   const links = await page.$$eval('.advice a', (list) => list.map((link) => decodeURIComponent(link.getAttribute('href'))));
   for (const part of ['#/kernel_stats', 'sort=-occurrences', '#/pod_viewer', 'metric=collectives', 'f.eager==Eager', 'q=train_step']) assert(links.some((link) => link.includes(part)), `no advice leads to ${part}: ${links.join(' ')}`);
   const advice = await page.textContent('.advice');
-  for (const part of ['from 3', 'from 20', 'above 10', 'TF_GPU_THREAD_MODE=gpu_private']) assert(advice.includes(part), `${part} is missing`);
+  for (const part of ['from 3', 'at least 20', 'more than 10', 'TF_GPU_THREAD_MODE=gpu_private']) assert(advice.includes(part), `${part} is missing`);
   const facts = await page.textContent('.overview-side');
   for (const part of ['4 (worker0 … worker3)', '32 × Nvidia GPU (Volta)', '10,431,884', 'level 2', '92.4 %', '16-bit compute']) assert(facts.includes(part), `${part} is missing`);
   equal(await page.locator('[aria-label="Top operations on the device"] tbody tr').count(), 10);
@@ -355,7 +355,7 @@ await tap.test('pod viewer: all parts of a step are in one unit, which the heads
 }));
 
 await tap.test('pod viewer: one host says so and compares its steps', () => using(place('pod_viewer', 'cpu/one'), {}, async (page) => {
-  assert((await page.textContent('main')).includes('nothing to compare it with'), 'it does not say so');
+  assert((await page.textContent('main')).includes('no other host to compare it with'), 'it does not say so');
   assert((await page.textContent('.pod-side')).includes('Slow steps'), 'no list of steps');
 }));
 

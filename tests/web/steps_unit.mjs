@@ -1,8 +1,11 @@
 // The pure parts of the pages about steps: node tests/web/steps_unit.mjs
 
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'node:test';
 import { load } from './modules.mjs';
+import { webDir } from './support.mjs';
 
 const steps = await load('core/steps');
 const advice = await load('core/advice');
@@ -84,7 +87,7 @@ test('verdicts carry number and limits; unknown words stay as they are', () => {
   const of = (text) => advice.inputVerdict(text);
   assert.equal(of('Your program is HIGHLY input-bound because 38.2% of the total').severity, 'error');
   assert.match(of('Your program is MODERATELY input-bound because 7.0% of the total').text, /^7\.0 %/);
-  assert.match(of('Your program is POTENTIALLY input-bound because 3.0% of').limits, /3 %/);
+  assert.match(of('Your program is POTENTIALLY input-bound because 3.0% of').limits, /3\s%/);
   assert.equal(of('Your program is NOT input-bound because only 0.1% of').severity, 'info');
   assert.equal(of('Something else entirely').text, 'Something else entirely');
   assert.equal(of(''), null);
@@ -169,6 +172,25 @@ test('steps of one host are compared with each other; a total without parts is s
 test('an empty answer has no steps', () => {
   assert.deepEqual(pod.readPod({}).steps, []);
   assert.deepEqual(pod.coreTimes(pod.readPod({}), 0, 0), []);
+});
+
+test('tasks, limits and shares are said in words', () => {
+  assert.deepEqual([['1 (num tasks per host = 1)', 1], ['2 (num tasks per host = 1)', 2], ['8 (num tasks per host = 4)', 2], ['2 (num tasks per host = 2)', 2], ['0', 0]].map(([text, hosts]) => steps.tasks(text, hosts)), ['1', '2', '8, 4 on each host', '2', '0']);
+  const potential = advice.inputVerdict('Your program is POTENTIALLY input-bound because 24.3% of the total step time sampled is spent on \'All Others\' time.');
+  assert.equal(potential.limits.replaceAll('\u00a0', ' '), 'Potentially: at least 3 % in “All others”, and less than 5 % waiting for input.');
+  const precise = (share) => advice.advice({ precision_statement: `Only ${share}% of the time of device computation is 16-bit: where it is`, device_compute_16bit_percent: `${share}%` })[0].text.replaceAll('\u00a0', ' ');
+  assert.equal(precise('0.0'), 'Nothing is computed in 16-bit precision. Where the accuracy allows it, 16-bit operations may be faster.');
+  assert.equal(precise('4.2'), 'Only 4.2 % of the device’s computing is in 16-bit precision. Where the accuracy allows it, 16-bit operations may be faster.');
+});
+
+test('texts of the page do without words that people did not understand', async () => {
+  const hard = ['Said from', 'to the begin of', 'thousand millions', 'num tasks per host =', 'in the wrong order here', 'Lines of the table', 'in times of the'];
+  const files = (await readdir(join(webDir, 'src'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+  assert.ok(files.length > 60);
+  for (const name of files) {
+    const code = (await readFile(join(webDir, 'src', name), 'utf8')).replace(/^\s*(\/\/|\/?\*).*$/gm, '').replace(/\/\^.*\$\//g, '');
+    for (const words of hard) assert.ok(!code.includes(words), `${name}: ${words}`);
+  }
 });
 
 test('steps of a module say so, marked ones say nothing', () => {

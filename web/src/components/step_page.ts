@@ -62,7 +62,7 @@ export function analysisMessages(table: GvizTable | undefined, stepsMissing: boo
 export function sourceNote(context: PageContext, found: Readonly<Record<string, string>>): HTMLElement | null {
   const text = sourceText(found, 400);
   if (text === '' && context.url.get('step_source') !== 'module') return null;
-  return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module of this capture runs twice, so there are no executions to take for steps.' : `These are not marked steps: ${text}, each up to the begin of the next.`),
+  return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module of this capture runs twice, so there are no executions to take for steps.' : `These are not marked steps: ${text}. Each step lasts until the next execution begins.`),
     h('button', { type: 'button', class: 'linklike', on: { click: () => context.url.set({ step_source: null, step: null, steps: null }) } }, 'Only marked steps'));
 }
 

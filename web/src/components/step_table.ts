@@ -56,7 +56,7 @@ export function stepTable(data: Steps, base: Steps | null, choice: Choice, extre
       ...(step === undefined ? [] : [
         time(`Step ${step.name}`, (row: Row) => row.chosen),
         {
-          title: '× average', number: true, wide: true, hint: 'The chosen step in times of the average', value: (row: Row) => (row.chosen === null || row.mean === 0 ? null : row.chosen / row.mean),
+          title: '× average', number: true, wide: true, hint: 'The chosen step divided by the average one', value: (row: Row) => (row.chosen === null || row.mean === 0 ? null : row.chosen / row.mean),
           cell: (row: Row) => (row.chosen === null || row.mean === 0 ? '–' : `${(row.chosen / row.mean).toFixed(2)} ×`),
         },
       ]),

@@ -38,7 +38,7 @@ export function inputVerdict(statement: string, hosts = ''): Verdict | null {
 function verdictOfOne(own: string): Verdict {
   const percent = firstPercent(own);
   const { moderate, high } = LIMITS.input;
-  const limits = `Moderate from ${moderate}\u00a0%, high from ${high}\u00a0%.`;
+  const limits = `Moderately from ${moderate}\u00a0% of the step time, highly from ${high}\u00a0%.`;
   const waits = `${percent ?? '?'} % of the step time is spent waiting for input.`;
   const word = percent === null ? '' : inputWord(own);
   if (word === 'HIGHLY') return { severity: 'error', head: 'Highly input-bound.', text: `${waits} Reduce the input time first.`, limits };
@@ -46,7 +46,7 @@ function verdictOfOne(own: string): Verdict {
   if (word === 'POTENTIALLY') {
     return {
       severity: 'warning', head: 'Potentially input-bound.', text: `${percent} % of the step time is in “All others”, which may be reading, Python code, or both.`,
-      limits: `Said from ${LIMITS.other.moderate} % in “All others” while input itself stays below ${moderate} %.`,
+      limits: `Potentially: at least ${LIMITS.other.moderate}\u00a0% in “All others”, and less than ${moderate}\u00a0% waiting for input.`,
     };
   }
   if (word === 'NOT') return { severity: 'info', head: 'Not input-bound.', text: `Only ${percent} % of the step time is spent waiting for input; look at the rest of the step.`, limits };
@@ -59,8 +59,8 @@ export function deviceVerdict(found: Readonly<Record<string, string>>): Verdict 
   if (text === '') return null;
   switch (found['device_state']) {
     case 'not_recorded': return { severity: 'error', head: 'No device activity was recorded.', text, limits: '' };
-    case 'idle': return { severity: 'warning', head: 'The device is mostly idle.', text, limits: `Said from ${LIMITS.mostly}\u00a0% of the time.` };
-    case 'waiting': return { severity: 'warning', head: 'The device mostly waits.', text, limits: `Said from ${LIMITS.mostly}\u00a0% of the time of its operations.` };
+    case 'idle': return { severity: 'warning', head: 'The device is mostly idle.', text, limits: `Shown where that is at least ${LIMITS.mostly}\u00a0% of the time.` };
+    case 'waiting': return { severity: 'warning', head: 'The device mostly waits.', text, limits: `Shown where waiting is at least ${LIMITS.mostly}\u00a0% of the time of its operations.` };
     default: return null;
   }
 }
@@ -81,6 +81,14 @@ function quotedName(statement: string): string | null {
   return /["“']([^"”']+)["”']/.exec(statement)?.[1] ?? null;
 }
 
+/** Where little is computed in 16 bits; none at all has words of its own. */
+function precision(found: Readonly<Record<string, string>>): string {
+  const statement = plain(found['precision_statement'] ?? '');
+  const share = firstPercent(found['device_compute_16bit_percent'] ?? '') ?? firstPercent(statement);
+  if (statement === '' || share === null) return statement;
+  return `${Number(share) === 0 ? 'Nothing is computed in 16-bit precision' : `Only ${share}\u00a0% of the device’s computing is in 16-bit precision`}. Where the accuracy allows it, 16-bit operations may be faster.`;
+}
+
 /** Sentences the server computed, each with the page and filter that shows what it speaks of. */
 export function advice(found: Readonly<Record<string, string>>): Advice[] {
   const list: Advice[] = [];
@@ -95,11 +103,11 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
     list.push({ text: `${amountOf(found['device_wait_percent']).toFixed(1)} % of the time of the device’s operations is waiting, most of all for copies that began earlier: let them begin sooner, make them smaller, or keep the data where it is used.`, limits: '', link: { tool: 'framework_op_stats', label: 'Operations that wait', params: { dev: 'device', q: '-done' } } });
   }
   const say = (key: string, limits: string, link: (statement: string) => Advice['link']): void => {
-    const statement = plain(found[key] ?? '');
+    const statement = key === 'precision_statement' ? precision(found) : plain(found[key] ?? '');
     if (statement !== '') list.push({ text: statement, limits, link: link(statement) });
   };
   const { other } = LIMITS;
-  const two = `Moderate from ${other.moderate} %, high from ${other.high} % of step time.`;
+  const two = `Moderate from ${other.moderate}\u00a0% of the step time, high from ${other.high}\u00a0%.`;
   if (found['bottleneck'] === 'host' || found['bottleneck'] === 'both') {
     // The verdict above has the numbers and the limits; here only what to do is left to say.
     const potential = inputWord(found['statement'] ?? '') === 'POTENTIALLY';
@@ -113,16 +121,16 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
   if ((found['all_other_statement'] ?? '') !== (found['statement'] ?? '')) {
     say('all_other_statement', two, () => ({ tool: 'framework_op_stats', label: 'Operations of the host', params: { dev: 'host' } }));
   }
-  say('output_statement', 'Moderate from 5 %, high from 20 % of step time.', () => ({ tool: 'input_pipeline_analyzer', label: 'How a step is spent', params: {} }));
-  say('tf_function_statement', `Said from ${LIMITS.functions} % of a function’s time in expensive calls.`, (statement) => {
+  say('output_statement', `Moderate from ${LIMITS.input.moderate}\u00a0% of the step time, high from ${LIMITS.input.high}\u00a0%.`, () => ({ tool: 'input_pipeline_analyzer', label: 'How a step is spent', params: {} }));
+  say('tf_function_statement', `Shown where expensive calls take at least ${LIMITS.functions}\u00a0% of a function’s time.`, (statement) => {
     const name = quotedName(statement);
     return { tool: 'framework_op_stats', label: 'Functions on the host', params: { dev: 'host', ...(name === null ? {} : { q: name }) } };
   });
-  say('eager_statement', `Said above ${LIMITS.eager} % of operation time.`, (statement) => ({
+  say('eager_statement', `Shown where it is more than ${LIMITS.eager}\u00a0% of the time of operations.`, (statement) => ({
     tool: 'framework_op_stats', label: 'Eager operations', params: { dev: /\bhost\b/i.test(statement) ? 'host' : 'device', 'f.eager': '=Eager', cols: 'eager' },
   }));
-  say('outside_compilation_statement', `Said above ${LIMITS.outside} % of device time.`, () => ({ tool: 'framework_op_stats', label: 'Operations of the device', params: { dev: 'device' } }));
-  say('precision_statement', `Said where 16-bit compute is below ${LIMITS.precision} % of device compute.`, () => ({
+  say('outside_compilation_statement', `Shown where it is more than ${LIMITS.outside}\u00a0% of the device’s time.`, () => ({ tool: 'framework_op_stats', label: 'Operations of the device', params: { dev: 'device' } }));
+  say('precision_statement', `Shown where it is less than ${LIMITS.precision}\u00a0% of the device’s computing.`, () => ({
     tool: 'kernel_stats', label: 'Kernels that could use TensorCores', params: { 'f.eligible': 'yes', 'f.uses': 'no' },
   }));
   return list;

@@ -293,3 +293,11 @@ export function infeedBins(data: Steps, list: readonly Bin[]): InfeedBin[] {
     };
   });
 }
+
+/** Of `2 (num tasks per host = 1)`: how many programs ran, and how many on each host where that is not one. */
+export function tasks(text: string, hosts: number): string {
+  const match = /^(\d+) \(num tasks per host = (\d+)\)$/.exec(text);
+  if (match === null) return text;
+  const [, all = '', each = ''] = match;
+  return hosts < 2 || each === '1' || each === all ? all : `${all}, ${each} on each host`;
+}

@@ -198,7 +198,7 @@ class OpStatsPage implements Page {
     this.devices = new Segmented('Where the operations ran', [
       { value: 'device', label: 'Device' }, { value: 'host', label: 'Host' }, { value: 'all', label: 'Both' },
     ], (value) => url.set({ dev: value === this.defaultDev() ? null : value, sel: null, sort: null }));
-    this.groups = new Segmented('Lines of the table', [
+    this.groups = new Segmented('Rows of the table', [
       { value: 'type', label: 'By type' }, { value: 'op', label: 'By op' }, { value: 'tree', label: 'Scope tree' },
     ], (value) => url.set({ group: value === 'op' ? null : value, sel: null }));
     this.idle = new Toggle('Include idle time', 'Count the time in which nothing ran as an operation named IDLE',
@@ -437,7 +437,7 @@ class OpStatsPage implements Page {
   private rateColumns(rows: readonly Op[]): Column<Op>[] {
     const sourced = (row: Op, id: string): Cell => row.source?.[id] ?? null;
     const numbers: [string, string, string][] = [
-      ['measured_flop_rate', 'GFLOP/s', 'Floating-point operations per second, in thousand millions'],
+      ['measured_flop_rate', 'GFLOP/s', 'Billions of floating-point operations per second'],
       ['model_flop_rate', 'Model GFLOP/s', 'Floating-point operations the model asks for, per second'],
       ['measured_memory_bw', 'GiB/s', 'Memory bandwidth'],
       ['operational_intensity', 'FLOP/byte', 'Operational intensity: arithmetic per byte moved'],
@@ -452,7 +452,7 @@ class OpStatsPage implements Page {
       list.push({ id: 'gpu_tensorcore_utilization', title: 'TensorCore', kind: 'number', scale: 0.01, width: 96, value: (row) => sourced(row, 'gpu_tensorcore_utilization'), text: (cell) => (Number(cell) > 0 ? percent(Number(cell)) : '–'), hint: 'Share of the operation’s kernel time that used TensorCores' });
     }
     if (rows.some((row) => !['', 'Unknown'].includes(String(sourced(row, 'bound_by') ?? '')))) {
-      list.push({ id: 'bound_by', title: 'Bound by', kind: 'text', quiet: true, width: 92, value: (row) => sourced(row, 'bound_by'), text: (cell) => (cell === 'Unknown' || cell === null ? '–' : String(cell)), hint: 'The resource used most of its peak' });
+      list.push({ id: 'bound_by', title: 'Bound by', kind: 'text', quiet: true, width: 92, value: (row) => sourced(row, 'bound_by'), text: (cell) => (cell === 'Unknown' || cell === null ? '–' : String(cell)), hint: 'The resource that comes closest to its peak' });
     }
     if (rows.some((row) => String(sourced(row, 'eager') ?? '') !== '')) {
       list.push({ id: 'eager', title: 'Mode', kind: 'text', quiet: true, width: 92, hidden: !rows.some((row) => sourced(row, 'eager') === 'Eager'), value: (row) => sourced(row, 'eager'), hint: 'Whether it ran eagerly or inside a function' });

@@ -175,8 +175,8 @@ class KernelStatsPage implements Page {
   constructor(private readonly context: PageContext) {
     this.url = context.url;
     const { url } = context;
-    this.groups = new Segmented('Lines of the table', [
-      { value: 'kernel_op', label: 'Kernel and op', hint: 'One line per kernel, op and launch configuration' },
+    this.groups = new Segmented('Rows of the table', [
+      { value: 'kernel_op', label: 'Kernel and op', hint: 'One row for each kernel, operation and launch configuration' },
       { value: 'kernel', label: 'Kernel' }, { value: 'op', label: 'Op' }, { value: 'type', label: 'Op type' },
     ], (value) => url.set({ group: value === 'kernel_op' ? null : value, sel: null }));
     this.unused = new Toggle('TensorCore eligible but unused', 'Only kernels of operations that could use TensorCores, but that do not',
@@ -297,7 +297,7 @@ class KernelStatsPage implements Page {
     if (group === 'type') list.push({ id: 'type', title: 'Op type', kind: 'text', grow: true, narrow: true, width: 200, value: (row) => row.type, text: (cell) => (cell === '' ? '(no op)' : String(cell)) });
     if (group === 'kernel_op' || group === 'op') list.push({ id: 'op', title: 'Op', kind: 'text', width: 180, grow: group === 'op', narrow: group === 'op', code: true, value: (row) => row.op, text: (cell) => (cell === '' ? '(no op)' : String(cell)), hint: 'The operation that launched it' });
     if (group === 'kernel_op' || group === 'op') list.push({ id: 'type', title: 'Op type', kind: 'text', width: 150, hidden: group === 'kernel_op', value: (row) => row.type, hint: 'Type of the operation' });
-    if (group !== 'kernel_op') list.push({ id: 'lines', title: 'Variants', kind: 'number', width: 84, value: (row) => Math.max(1, row.members.length), text: whole, hint: 'Kernels and launch configurations in this line' });
+    if (group !== 'kernel_op') list.push({ id: 'lines', title: 'Variants', kind: 'number', width: 84, value: (row) => Math.max(1, row.members.length), text: whole, hint: 'Kernels and launch configurations in this row' });
     list.push(
       { id: 'occurrences', title: 'Count', kind: 'number', width: 78, value: (row) => row.occurrences, text: whole, hint: 'Launches' },
       time('total', 'Total (µs)', (row) => row.total, { narrow: true, hint: 'Time of all launches' }),

@@ -38,7 +38,7 @@ const SETTLE_MS = 160;
 /** Where most of the memory is free, its line would press all others flat. */
 const FREE_SHARE = 0.25;
 const GROUPS = [
-  { value: 'allocation', label: 'Allocation', hint: 'One line for equal allocations' }, { value: 'op', label: 'Op' },
+  { value: 'allocation', label: 'Allocation', hint: 'One row for equal allocations' }, { value: 'op', label: 'Op' },
   { value: 'region', label: 'Region' }, { value: 'shape', label: 'Shape' }, { value: 'data_type', label: 'Data type' },
 ];
 
@@ -96,7 +96,7 @@ class MemoryProfilePage implements Page {
         if (value === 'at') url.set({ at: this.asTime(this.inspected()), alive: null, sel: null });
         else url.set({ at: null, alive: value === 'end' ? 'end' : null, sel: null });
       });
-    this.groups = new Segmented('Lines of the table', GROUPS, (value) => url.set({ group: value === 'allocation' ? null : value, sel: null }));
+    this.groups = new Segmented('Rows of the table', GROUPS, (value) => url.set({ group: value === 'allocation' ? null : value, sel: null }));
     this.scope = new Toggle('Earlier steps too', 'What earlier steps allocated and still hold, by name. Without it, as in XProf, it is part of “unused preallocated device memory”.', (on) => url.set({ scope: on ? 'all' : null, sel: null }));
     this.table = new DataTable<Row>({
       title: 'In use', name: 'memory_breakdown', url, key: (row) => row.key, defaultSort: '-total', open: (row) => url.set({ sel: url.get('sel') === row.key ? null : row.key }),
@@ -450,7 +450,7 @@ class MemoryProfilePage implements Page {
       fill(this.momentText, 'Nothing had been recorded by then.');
       return;
     }
-    const cut = breakdown.rowsTotal > breakdown.blocks.length ? ` The ${count(breakdown.blocks.length)} largest of ${count(breakdown.rowsTotal)} lines are shown; the CSV of the server has all.` : '';
+    const cut = breakdown.rowsTotal > breakdown.blocks.length ? ` The ${count(breakdown.blocks.length)} largest of ${count(breakdown.rowsTotal)} rows are shown; “Data” has the CSV with all of them.` : '';
     const one = this.allocator();
     fill(this.momentText, end
       ? `After the last event, ${plural(one?.alive ?? 0, 'allocation')} of the profile ${one?.alive === 1 ? 'was' : 'were'} not freed: ${size(one?.aliveBytes ?? 0)} of ${size(breakdown.heap)} of heap. What belongs to the model is meant to stay; what grows with every step is a leak.${cut}`
@@ -492,7 +492,7 @@ class MemoryProfilePage implements Page {
     );
     if (one) columns.push(word('region', 'Region', (row) => row.region), word('data_type', 'Data type', (row) => row.type, { width: 92 }), word('shape', 'Shape', (row) => row.shape, { width: 128 }));
     columns.push(
-      { id: 'first', title: 'Allocated', kind: 'number', width: 96, value: (row) => row.firstNs, text: (cell) => (typeof cell === 'number' ? time(cell) : '–'), hint: 'When the earliest of them was allocated; choose the line to see it in the chart' },
+      { id: 'first', title: 'Allocated', kind: 'number', width: 96, value: (row) => row.firstNs, text: (cell) => (typeof cell === 'number' ? time(cell) : '–'), hint: 'When the earliest of them was allocated; choose the row to see it in the chart' },
       { id: 'step', title: 'Step', kind: 'number', width: 66, value: (row) => row.step, text: (cell) => (typeof cell === 'number' ? String(cell) : '–'), hint: 'Step of the earliest' },
     );
     this.table.set({ rows: this.rows, columns, noun: one ? 'lines' : { op: 'ops', region: 'regions', shape: 'shapes', data_type: 'data types' }[group] ?? 'lines' });

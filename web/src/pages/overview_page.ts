@@ -17,7 +17,7 @@ import { textFilter } from '../core/filter';
 import { asPercent, bytes, count, fixed, joined, percent, plural } from '../core/format';
 import { amount, flag, number, records, text, type GvizTable } from '../core/gviz';
 import type { Page, PageContext, PageType } from '../core/page';
-import { fraction, meanOf, properties, readSteps, shareOf, slowestOfEach, sourceText, stepsOf, within, type Range, type Steps } from '../core/steps';
+import { fraction, meanOf, properties, readSteps, shareOf, slowestOfEach, sourceText, stepsOf, tasks, within, type Range, type Steps } from '../core/steps';
 import { WORDS } from '../core/words';
 
 interface TopOp {
@@ -322,7 +322,7 @@ class OverviewPage implements Page {
     const names = captures.map((capture) => capture.host);
     const hosts = names.length > 0 ? names.length : Number(environment['host_count'] ?? 0);
     fact('Hosts', names.length === 1 ? names[0] : names.length <= 3 && names.length > 0 ? names.join(', ') : names.length > 3 ? `${count(hosts)} (${names[0]} … ${names[names.length - 1]})` : hosts > 0 ? count(hosts) : null);
-    fact('Tasks', environment['task_count']);
+    fact('Tasks', tasks(environment['task_count'] ?? '', hosts));
     const devices = environment['device_core_count'] ?? '';
     const type = environment['device_type'] ?? this.info?.device_type ?? '';
     fact('Devices', type === '' ? null : /^(0|)$/.test(devices) ? `${type} only` : `${devices.replace(/^(\d+)/, '$1 ×')} ${type}`.replace(/^1 × /, ''));

@@ -187,7 +187,7 @@ class PodViewerPage implements Page {
     const none = pod.steps.length === 0 || pod.cores.length === 0;
     const messages = pod.messages.filter(({ message }) => !(none && /step marker|no step was marked/i.test(message)));
     fill(this.top, sourceNote(context, pod.found), messages.length > 0 && verdictBar(messages),
-      !none && pod.cores.length === 1 && h('div', { class: 'verdict info' }, h('b', {}, 'One host'), h('span', {}, 'There is nothing to compare it with, so its steps are compared with each other.')));
+      !none && pod.cores.length === 1 && h('div', { class: 'verdict info' }, h('b', {}, 'One host'), h('span', {}, pod.steps.length === 1 ? 'With one step of one host there is nothing to compare.' : 'There is no other host to compare it with, so its steps are compared with each other.')));
     fill(this.missing, none && noSteps('The pod viewer compares steps, so it has nothing to show.', pod.moduleSteps, () => context.url.set({ step_source: 'module' }),
       context.has('overview_page') && h('p', {}, h('a', { href: context.link('overview_page') }, 'What the overview can say without steps'))));
     this.content.hidden = none;
@@ -405,7 +405,7 @@ class PodViewerPage implements Page {
       { id: 'host', title: 'Host', kind: 'text', grow: true, narrow: true, width: 150, value: (row) => pod.cores[row.core]?.host ?? '', hint: 'Host of the core' },
       { id: 'core', title: 'Core', kind: 'number', width: 70, value: (row) => Number(pod.cores[row.core]?.id ?? 0), hint: 'Number of the core' },
       timeColumn(rows, 'total', 'Step (µs)', (row) => row.total, { narrow: true, hint: single ? 'Step time' : 'Mean step time' }, unit),
-      { id: 'ratio', title: '× median', kind: 'number', width: 88, narrow: true, value: (row) => row.ratio, text: (cell) => (typeof cell === 'number' ? cell.toFixed(2) : '–'), hint: 'Step time in times of the median core' },
+      { id: 'ratio', title: '× median', kind: 'number', width: 88, narrow: true, value: (row) => row.ratio, text: (cell) => (typeof cell === 'number' ? cell.toFixed(2) : '–'), hint: 'Step time divided by that of the median core' },
       { id: 'bottleneck', title: 'Most', kind: 'text', quiet: true, width: 130, value: (row) => row.bottleneck?.label ?? '', hint: 'The category that takes most of the step' },
       ...used.map(({ metric, index }) => timeColumn(rows, metric.key, `${metric.label} (µs)`, (row: CoreTime) => row.values[index] ?? 0, { width: 158, hint: `Part of the step: ${metric.label}` }, unit)),
       ...(single ? [] : [

@@ -39,7 +39,7 @@ const MODES: { value: Mode; label: string; hint: string }[] = [
   { value: 'select', label: 'Select', hint: 'Drag chooses an area (1)' },
   { value: 'pan', label: 'Pan', hint: 'Drag moves the view (2)' },
   { value: 'zoom', label: 'Zoom', hint: 'Drag chooses what fills the view (3)' },
-  { value: 'measure', label: 'Measure', hint: 'Drag measures a time; holds on to edges (4)' },
+  { value: 'measure', label: 'Measure', hint: 'Drag measures a time; snaps to edges of events (4)' },
 ];
 const COLOURS: { value: ColourMode; label: string }[] = [{ value: 'category', label: 'category' }, { value: 'name', label: 'name' }, { value: 'duration', label: 'duration' }];
 const SHORTEST = [['', 'all events'], ['100', '100 ns'], ['1000', '1 µs'], ['10000', '10 µs'], ['100000', '100 µs'], ['1000000', '1 ms']] as const;
@@ -383,7 +383,7 @@ class TraceViewerPage implements Page {
       return mark;
     };
     if (colour === 'category') fill(this.legend, ...CATEGORIES.flatMap((category, index) => (seen.has(index) ? [h('span', {}, key(category.token), category.label)] : [])));
-    else fill(this.legend, h('span', {}, colour === 'name' ? 'Each name has its colour, the same in every run.' : 'From 100 ns to 1 s: the longer, the further from the ground.'));
+    else fill(this.legend, h('span', {}, colour === 'name' ? 'Each name has its colour, the same in every run.' : 'From 100 ns to 1 s: the longer, the stronger the colour.'));
   }
 
   // ---- view and address
@@ -628,7 +628,7 @@ class TraceViewerPage implements Page {
 
   private follow(direction: 'in' | 'out'): void {
     const link = this.event?.flows.find((one) => one.direction === direction);
-    if (link === undefined) this.context.say(this.event === null ? 'Choose an event first' : direction === 'in' ? 'Nothing is linked to it from before' : 'It leads to nothing', true);
+    if (link === undefined) this.context.say(this.event === null ? 'Choose an event first' : direction === 'in' ? 'Nothing leads to it' : 'It leads to nothing', true);
     else this.go(link.id, 'show', 'push');
   }
 
