@@ -378,7 +378,7 @@ static void derive_op(struct gpu *g, struct stream *s, const struct facts *f,
 	if (has(f, GRAPH_ID) && f->number[GRAPH_ID] != 0) {
 		/* Of its first kernel, where an op has several. */
 		size_t event = tfp_derived_open_event(&s->hlo_ops, op->level_count - 1);
-		if (event != SIZE_MAX && s->hlo_ops.events[event].extra == 0) {
+		if (event != SIZE_MAX && tfp_derived_event_at(&s->hlo_ops, event)->extra == 0) {
 			tfp_derived_put_int(&s->hlo_ops, event, TFP_DERIVED_CUDA_GRAPH_ID,
 					    f->number[GRAPH_ID]);
 			if (has(f, CORRELATION_ID))
@@ -545,6 +545,7 @@ static enum tfp_status derive_steps(struct tfp_derived_plane *out,
 	if (!events)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 	tfp_derived_line_init(&steps, out, true);
+	steps.is_kept = true;
 	for (size_t i = 0; i < count && tfp_derived_goes_on(out, i); i++) {
 		int32_t group =
 			tfp_group_of(groups, source->plane_index, events[i].line, events[i].event);

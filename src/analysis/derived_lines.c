@@ -135,8 +135,30 @@ static enum tfp_status no_memory(struct tfp_error *err)
 	return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 }
 
+/* Puts the planes together. Those without lines are left out. */
+static enum tfp_status load(struct derived *derived, struct plane_task *tasks, size_t count,
+			    struct tfp_pool *pool, struct tfp_error *err)
+{
+	struct tfp_made_plane *made = tfp_calloc(count, sizeof(*made));
+	size_t n = 0;
+	bool ok = made != NULL;
+	for (size_t p = 0; ok && p < count; p++) {
+		struct tfp_derived_plane *plane = &tasks[p].plane;
+		ok = tfp_derived_plane_finish(plane, &derived->bytes);
+		if (plane->line_count)
+			made[n++] = (struct tfp_made_plane){plane->made, plane->line_count};
+		tfp_buf_release(&plane->lines);
+	}
+	enum tfp_status status =
+		ok ? tfp_capture_from_made(&derived->capture, derived->bytes.data,
+					   derived->bytes.size, "derived lines", made, n, pool, err)
+		   : no_memory(err);
+	tfp_free(made);
+	return status;
+}
+
 static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *pool,
-				  struct tfp_buf *bytes, struct tfp_error *err)
+				  struct derived *derived, struct tfp_error *err)
 {
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
@@ -168,10 +190,12 @@ static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *
 			if (err)
 				*err = t->err;
 		}
-		if (status == TFP_OK && !tfp_derived_plane_finish(&t->plane, bytes))
-			status = no_memory(err);
-		if (t->used)
-			tfp_derived_plane_release(&t->plane);
+	}
+	if (status == TFP_OK)
+		status = load(derived, tasks, capture->plane_count, pool, err);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tasks[p].used)
+			tfp_derived_plane_release(&tasks[p].plane);
 	}
 	tfp_free(tasks);
 	return status;
@@ -199,13 +223,11 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		return no_memory(err);
 	tfp_buf_init(&derived->bytes, SPACE_BYTES_MAX);
 	put_host_name(&derived->bytes);
-	enum tfp_status status = TFP_OK;
+	enum tfp_status status;
 	/* The peers derive when they group: what was grouped brought its lines along. */
 	if (!tfp_capture_is_grouped(capture))
-		status = derive_all(capture, pool, &derived->bytes, err);
-	if (status == TFP_OK && tfp_buf_failed(&derived->bytes))
-		status = no_memory(err);
-	if (status == TFP_OK)
+		status = derive_all(capture, pool, derived, err);
+	else
 		status = tfp_capture_from_bytes(&derived->capture, derived->bytes.data,
 						derived->bytes.size, "derived lines", pool, err);
 	if (status != TFP_OK) {

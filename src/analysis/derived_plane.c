@@ -1,6 +1,7 @@
 #include "analysis/derived_plane.h"
 
 #include "analysis/groups.h"
+#include "analysis/memo.h"
 #include "base/alloc.h"
 #include "store/xplane_fields.h"
 #include "wire/pb_writer.h"
@@ -34,6 +35,9 @@ void tfp_derived_plane_init(struct tfp_derived_plane *plane, struct tfp_str name
 
 void tfp_derived_plane_release(struct tfp_derived_plane *plane)
 {
+	for (size_t l = 0; l < plane->line_count; l++)
+		tfp_made_line_free(plane->made[l]);
+	tfp_free(plane->made);
 	tfp_free(plane->names);
 	tfp_str_map_release(&plane->by_name);
 	tfp_buf_release(&plane->lines);
@@ -109,7 +113,7 @@ bool tfp_derived_plane_finish(struct tfp_derived_plane *plane, struct tfp_buf *s
 {
 	struct tfp_buf *b = &plane->lines;
 	const struct tfp_str none = {"", 0};
-	if (plane->any) {
+	if (plane->line_count) {
 		tfp_pb_put_int(b, PLANE_ID, plane->id);
 		tfp_pb_put_bytes(b, PLANE_NAME, plane->name.data, plane->name.size);
 		for (uint32_t i = 0; i < plane->name_count; i++)
@@ -130,35 +134,60 @@ void tfp_derived_line_init(struct tfp_derived_line *line, struct tfp_derived_pla
 {
 	*line = (struct tfp_derived_line){.plane = plane, .joins_any_gap = joins_any_gap};
 	tfp_buf_init(&line->extras, UINT32_MAX - 1);
+	tfp_buf_init(&line->stats, UINT32_MAX - 1);
 }
 
 void tfp_derived_line_release(struct tfp_derived_line *line)
 {
 	tfp_free(line->events);
 	tfp_free(line->levels);
+	tfp_made_line_free(line->made);
+	tfp_free(line->memo);
 	tfp_buf_release(&line->extras);
+	tfp_buf_release(&line->stats);
 	*line = (struct tfp_derived_line){0};
 }
+
+/* So many events wait at least until those that do not change any more are made. */
+#define EVENTS_AT_ONCE 4096u
+
+/* The first event that may change. */
+static size_t first_open(const struct tfp_derived_line *line)
+{
+	size_t first = line->count;
+	for (size_t i = 0; i < line->level_count; i++) {
+		if (line->levels[i].open && line->levels[i].event < first)
+			first = line->levels[i].event;
+	}
+	return first;
+}
+
+static void make_events(struct tfp_derived_line *line, size_t end);
 
 size_t tfp_derived_add(struct tfp_derived_line *line, uint32_t name, struct tfp_derived_span span,
 		       int32_t group)
 {
-	if (!TFP_GROW(line->events, line->count, line->room)) {
+	size_t here = line->count - line->made_count;
+	if (here == line->room && here >= EVENTS_AT_ONCE && !line->is_kept) {
+		make_events(line, first_open(line));
+		here = line->count - line->made_count;
+	}
+	if (line->plane->failed || !TFP_GROW(line->events, here, line->room)) {
 		line->plane->failed = true;
 		return SIZE_MAX;
 	}
 	if (span.end_ps < span.begin_ps)
 		span.end_ps = span.begin_ps;
-	line->events[line->count] = (struct tfp_derived_event){span, name, group, 0, 0};
+	line->events[here] = (struct tfp_derived_event){span, name, group, 0, 0};
 	return line->count++;
 }
 
 /* Whether stats can be put for this event; begins its part of the extras. */
 static bool begin_stat(struct tfp_derived_line *line, size_t event)
 {
-	if (event >= line->count)
+	if (event >= line->count || event < line->made_count)
 		return false;
-	struct tfp_derived_event *e = &line->events[event];
+	struct tfp_derived_event *e = tfp_derived_event_at(line, event);
 	if (e->extra == 0)
 		e->extra = (uint32_t)line->extras.size + 1;
 	return true;
@@ -166,7 +195,7 @@ static bool begin_stat(struct tfp_derived_line *line, size_t event)
 
 static void end_stat(struct tfp_derived_line *line, size_t event)
 {
-	struct tfp_derived_event *e = &line->events[event];
+	struct tfp_derived_event *e = tfp_derived_event_at(line, event);
 	e->extra_n = (uint32_t)line->extras.size + 1 - e->extra;
 }
 
@@ -228,10 +257,12 @@ static void shrink(struct tfp_derived_line *line, size_t level)
 		top++;
 	if (top <= level + 1)
 		return;
-	struct tfp_derived_span last = line->events[line->levels[top - 1].event].span;
+	struct tfp_derived_span last =
+		tfp_derived_event_at(line, line->levels[top - 1].event)->span;
 	int64_t most_ns = (last.end_ps - last.begin_ps) / 1000 - 1, ns = 0;
 	for (size_t i = level; i < top; i++) {
-		struct tfp_derived_span *span = &line->events[line->levels[i].event].span;
+		struct tfp_derived_span *span =
+			&tfp_derived_event_at(line, line->levels[i].event)->span;
 		if (ns < most_ns && i > level && same_span(last, *span))
 			ns++;
 		last = *span;
@@ -257,7 +288,7 @@ static bool joins(const struct tfp_derived_line *line, const struct tfp_derived_
 {
 	if (!level->open)
 		return false;
-	const struct tfp_derived_event *e = &line->events[level->event];
+	const struct tfp_derived_event *e = tfp_derived_event_at(line, level->event);
 	if (e->name != name || e->group != group)
 		return false;
 	if (range && level->has_range && *range != level->range)
@@ -287,7 +318,7 @@ static void expand_level(struct tfp_derived_line *line, uint32_t name, const int
 	}
 	struct tfp_derived_level *level = &line->levels[at];
 	if (joins(line, level, name, range, span, group)) {
-		struct tfp_derived_span *open = &line->events[level->event].span;
+		struct tfp_derived_span *open = &tfp_derived_event_at(line, level->event)->span;
 		if (span.begin_ps < open->begin_ps)
 			open->begin_ps = span.begin_ps;
 		if (span.end_ps > open->end_ps)
@@ -319,77 +350,76 @@ void tfp_derived_expand(struct tfp_derived_line *line, const uint32_t *names,
 
 /* ---- writing ---- */
 
-/* Lines have millions of events, so their sizes are found first, and they are written
- * into room that is theirs. */
+/* A line's events are in columns; their messages are parts of the line's message that are no
+ * events to whoever reads it. */
+#define LINE_MADE_STATS 15
 
-static size_t varint_size(uint64_t value)
+/* Puts the message of an event; returns where its length is. */
+static uint32_t put_stats(struct tfp_derived_line *line, const struct tfp_derived_event *e)
 {
-	return (size_t)(63 - __builtin_clzll(value | 1)) / 7 + 1;
-}
-
-static char *put_varint(char *at, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		*at++ = (char)(unsigned char)(value | 0x80);
-	*at++ = (char)(unsigned char)value;
+	struct tfp_buf *b = &line->stats;
+	tfp_pb_key(b, LINE_MADE_STATS, TFP_PB_BYTES);
+	uint32_t at = (uint32_t)b->size;
+	size_t group_size = 0;
+	if (e->group != TFP_NO_GROUP) /* keys of one byte each */
+		group_size = 3 + tfp_pb_varint_size((uint64_t)(int64_t)e->group);
+	tfp_pb_put_varint(b, (group_size ? 2 + group_size : 0) + (e->extra ? e->extra_n : 0));
+	if (group_size) {
+		tfp_pb_key(b, EVENT_STATS, TFP_PB_BYTES);
+		tfp_pb_put_varint(b, group_size);
+		tfp_pb_put_int(b, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
+		tfp_pb_key(b, STAT_INT, TFP_PB_VARINT);
+		tfp_pb_put_varint(b, (uint64_t)(int64_t)e->group);
+	}
+	if (e->extra)
+		tfp_buf_add(b, line->extras.data + e->extra - 1, e->extra_n);
 	return at;
 }
 
-/* field: below 16. */
-static char *put_number(char *at, unsigned field, uint64_t value)
+/* Where what an event says is in the line's stats. */
+static uint32_t stats_of(struct tfp_derived_line *line, const struct tfp_derived_event *e)
 {
-	*at++ = (char)(field << 3 | TFP_PB_VARINT);
-	return put_varint(at, value);
-}
-
-static char *put_length(char *at, unsigned field, size_t size)
-{
-	*at++ = (char)(field << 3 | TFP_PB_BYTES);
-	return put_varint(at, size);
-}
-
-struct numbers {
-	uint64_t name, offset, length, group;
-	size_t group_size; /* of the stat, 0 without */
-	size_t size;       /* of the event's message */
-};
-
-/* Within what reading it back takes. */
-static uint64_t clamped(__int128 ps)
-{
-	const int64_t most = TFP_TIME_MAX_PS;
-	return (uint64_t)(ps > most ? most : ps < -most ? -most : (int64_t)ps);
-}
-
-static struct numbers numbers_of(const struct tfp_derived_event *e, int64_t origin_ps)
-{
-	struct numbers n = {.name = (uint64_t)e->name + 1, .group = (uint64_t)(int64_t)e->group};
-	n.offset = clamped((__int128)e->span.begin_ps - origin_ps);
-	n.length = clamped((__int128)e->span.end_ps - e->span.begin_ps);
-	if (e->group != TFP_NO_GROUP)
-		n.group_size = 3 + varint_size(n.group);
-	n.size = 3 + varint_size(n.name) + varint_size(n.offset) + varint_size(n.length) +
-		 (n.group_size ? 2 + n.group_size : 0) + (e->extra ? e->extra_n : 0);
-	return n;
-}
-
-static char *put_event(const struct tfp_derived_line *line, const struct tfp_derived_event *e,
-		       const struct numbers *n, char *at)
-{
-	at = put_length(at, LINE_EVENTS, n->size);
-	at = put_number(at, EVENT_METADATA_ID, n->name);
-	at = put_number(at, EVENT_OFFSET_PS, n->offset);
-	at = put_number(at, EVENT_DURATION_PS, n->length);
-	if (n->group_size) {
-		at = put_length(at, EVENT_STATS, n->group_size);
-		at = put_number(at, STAT_METADATA_ID, TFP_DERIVED_GROUP_ID + 1);
-		at = put_number(at, STAT_INT, n->group);
-	}
-	if (e->extra) {
-		memcpy(at, line->extras.data + e->extra - 1, e->extra_n);
-		at += e->extra_n;
-	}
+	const struct tfp_memo_key key = {{line, (const void *)(uintptr_t)(uint32_t)e->group}};
+	uint32_t at;
+	if (e->extra)
+		return put_stats(line, e);
+	if (tfp_memo_find(line->memo, &key, &at))
+		return at;
+	at = put_stats(line, e);
+	tfp_memo_put(line->memo, &key, at);
 	return at;
+}
+
+static int64_t minus(int64_t a, int64_t b)
+{
+	int64_t difference;
+	return __builtin_sub_overflow(a, b, &difference) ? INT64_MAX : difference;
+}
+
+/* Makes the events before end, which do not change any more. */
+static void make_events(struct tfp_derived_line *line, size_t end)
+{
+	struct tfp_derived_plane *plane = line->plane;
+	size_t count = end - line->made_count;
+	int64_t origin_ps;
+	if (__builtin_mul_overflow(plane->start_ns, 1000, &origin_ps))
+		origin_ps = plane->start_ns < 0 ? INT64_MIN : INT64_MAX;
+	if (!line->made) {
+		line->made = tfp_made_line_new();
+		line->memo = tfp_memo_new(256);
+	}
+	plane->failed |= !line->made || !line->memo;
+	for (size_t i = 0; i < count && !plane->failed; i++) {
+		const struct tfp_derived_event *e = &line->events[i];
+		plane->failed |= !tfp_made_line_add(line->made, minus(e->span.begin_ps, origin_ps),
+						    minus(e->span.end_ps, e->span.begin_ps),
+						    e->name + 1, stats_of(line, e));
+	}
+	if (end < line->count)
+		memmove(line->events, line->events + count,
+			(line->count - end) * sizeof(*line->events));
+	line->made_count = end;
+	plane->failed |= tfp_buf_failed(&line->stats);
 }
 
 static void put_line_head(struct tfp_buf *b, int64_t id, int64_t display_id, struct tfp_str name,
@@ -402,26 +432,15 @@ static void put_line_head(struct tfp_buf *b, int64_t id, int64_t display_id, str
 	tfp_pb_put_int(b, LINE_TIMESTAMP_NS, timestamp_ns);
 }
 
-static void put_line(const struct tfp_derived_line *line, struct tfp_buf *head, struct tfp_buf *out)
+/* made: the line's events, taken over, or NULL. */
+static void add_line(struct tfp_derived_plane *plane, struct tfp_made_line *made)
 {
-	int64_t origin_ps;
-	size_t size = head->size;
-	if (__builtin_mul_overflow(line->plane->start_ns, 1000, &origin_ps))
-		origin_ps = line->plane->start_ns < 0 ? INT64_MIN : INT64_MAX;
-	for (size_t i = 0; i < line->count; i++) {
-		const struct numbers n = numbers_of(&line->events[i], origin_ps);
-		size += 1 + varint_size(n.size) + n.size;
+	if (plane->failed || !TFP_GROW(plane->made, plane->line_count, plane->line_room)) {
+		plane->failed = true;
+		tfp_made_line_free(made);
+		return;
 	}
-	tfp_pb_key(out, PLANE_LINES, TFP_PB_BYTES);
-	tfp_pb_put_varint(out, size);
-	tfp_buf_add(out, head->data, head->size);
-	char *at = tfp_buf_reserve(out, size - head->size);
-	for (size_t i = 0; at && i < line->count; i++) {
-		const struct numbers n = numbers_of(&line->events[i], origin_ps);
-		at = put_event(line, &line->events[i], &n, at);
-	}
-	if (at)
-		out->size += size - head->size;
+	plane->made[plane->line_count++] = made;
 }
 
 void tfp_derived_line_write(struct tfp_derived_line *line, int64_t id, int64_t display_id,
@@ -429,20 +448,31 @@ void tfp_derived_line_write(struct tfp_derived_line *line, int64_t id, int64_t d
 {
 	struct tfp_derived_plane *plane = line->plane;
 	plane->failed |= tfp_buf_failed(&line->extras);
+	if (line->count && !plane->failed)
+		make_events(line, line->count);
 	if (line->count && !plane->failed) {
 		struct tfp_buf head;
 		tfp_buf_init(&head, plane->lines.ceiling);
 		put_line_head(&head, id, display_id, name, plane->start_ns);
-		plane->failed |= tfp_buf_failed(&head);
-		if (!plane->failed)
-			put_line(line, &head, &plane->lines);
+		plane->failed |=
+			tfp_buf_failed(&head) || !tfp_made_line_finish(line->made, head.size);
+		tfp_pb_key(&plane->lines, PLANE_LINES, TFP_PB_BYTES);
+		tfp_pb_put_varint(&plane->lines, head.size + line->stats.size);
+		tfp_buf_add(&plane->lines, head.data, head.size);
+		tfp_buf_add(&plane->lines, line->stats.data, line->stats.size);
 		tfp_buf_release(&head);
-		plane->any = true;
+		add_line(plane, line->made);
+		line->made = NULL;
 	}
+	tfp_made_line_free(line->made);
+	tfp_free(line->memo);
 	tfp_free(line->events);
 	line->events = NULL;
-	line->count = line->room = line->level_count = 0;
+	line->made = NULL;
+	line->memo = NULL;
+	line->count = line->room = line->made_count = line->level_count = 0;
 	tfp_buf_clear(&line->extras);
+	tfp_buf_clear(&line->stats);
 }
 
 void tfp_derived_place_line(struct tfp_derived_plane *plane, const struct tfp_line *of,
@@ -454,5 +484,5 @@ void tfp_derived_place_line(struct tfp_derived_plane *plane, const struct tfp_li
 		tfp_pb_put_bytes(&plane->lines, LINE_DISPLAY_NAME, of->display_name.data,
 				 of->display_name.size);
 	tfp_pb_end(&plane->lines, mark);
-	plane->any = true;
+	add_line(plane, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * A plane of derived lines while it is made, and what it becomes: an XPlane in
- * protobuf's wire format. Names are kept once; events are a few numbers each
- * until their line is written.
+ * protobuf's wire format, but for its events, which become columns as soon as nothing
+ * changes them any more (store/capture_made.h). Names are kept once.
  *
  *     struct tfp_derived_plane plane;
  *     tfp_derived_plane_init(&plane, "/device:GPU:0", 0, start_ns);
@@ -23,7 +23,7 @@
 #include "base/buf.h"
 #include "base/progress.h"
 #include "base/str_map.h"
-#include "store/capture.h"
+#include "store/capture_made.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,8 +68,11 @@ struct tfp_derived_plane {
 	uint32_t name_count;
 	size_t name_room;
 	struct tfp_str_map by_name;
-	struct tfp_buf lines; /* encoded */
-	bool failed, any;
+	struct tfp_buf lines; /* encoded, without events */
+	/* By line, so many as there are: NULL where it has no events. */
+	struct tfp_made_line **made;
+	size_t line_count, line_room;
+	bool failed;
 };
 
 /* For loops over events, before the one at i: whether nothing has failed and somebody still
@@ -90,9 +93,14 @@ struct tfp_derived_level {
 
 struct tfp_derived_line {
 	struct tfp_derived_plane *plane;
+	/* Those from made_count on; the others are in made. */
 	struct tfp_derived_event *events;
-	size_t count, room;
+	size_t count, room, made_count;
+	struct tfp_made_line *made;
+	bool is_kept;          /* no event is made before the line is written */
 	struct tfp_buf extras; /* encoded stats of events */
+	struct tfp_buf stats;  /* what events say, once for all that say the same */
+	struct tfp_memo *memo; /* where in stats a group's is */
 	/* Levels that were ever used; above them nothing. */
 	struct tfp_derived_level *levels;
 	size_t level_count;
@@ -134,10 +142,17 @@ void tfp_derived_close(struct tfp_derived_line *line, size_t level);
 /* The event that is open at a level, or SIZE_MAX. */
 size_t tfp_derived_open_event(const struct tfp_derived_line *line, size_t level);
 
+/* An event that can still change: one that is open, or any of a line that is kept. */
+static inline struct tfp_derived_event *tfp_derived_event_at(const struct tfp_derived_line *line,
+							     size_t event)
+{
+	return &line->events[event - line->made_count];
+}
+
 /* An event as it is; returns its index. */
 size_t tfp_derived_add(struct tfp_derived_line *line, uint32_t name, struct tfp_derived_span span,
 		       int32_t group);
-/* Stats of an event; all of one event are put before those of another. */
+/* Stats of an event that can still change; all of one event are put before those of another. */
 void tfp_derived_put_int(struct tfp_derived_line *line, size_t event, enum tfp_derived_stat stat,
 			 int64_t value);
 void tfp_derived_put_double(struct tfp_derived_line *line, size_t event, enum tfp_derived_stat stat,
@@ -154,7 +169,7 @@ void tfp_derived_place_line(struct tfp_derived_plane *plane, const struct tfp_li
 			    int64_t display_id);
 
 /* Appends the plane to the bytes of an XSpace, unless it has no lines. False
- * when something failed. */
+ * when something failed. The lines' events stay in the plane. */
 bool tfp_derived_plane_finish(struct tfp_derived_plane *plane, struct tfp_buf *space);
 
 #endif

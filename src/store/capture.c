@@ -382,6 +382,22 @@ enum tfp_status tfp_capture_from_bytes(struct tfp_capture **out, const void *byt
 	return finish(out, cap, status, name, err);
 }
 
+enum tfp_status tfp_capture_from_made(struct tfp_capture **out, const void *bytes, size_t size,
+				      const char *name, const struct tfp_made_plane *planes,
+				      size_t plane_count, struct tfp_pool *pool,
+				      struct tfp_error *err)
+{
+	enum tfp_status status = tfp_capture_from_bytes(out, bytes, size, name, pool, err);
+	if (status != TFP_OK)
+		return status;
+	status = tfp_made_lines_take((struct tfp_capture_parts *)*out, planes, plane_count, err);
+	if (status != TFP_OK) {
+		tfp_capture_unref(*out);
+		*out = NULL;
+	}
+	return status;
+}
+
 struct tfp_capture *tfp_capture_ref(struct tfp_capture *capture)
 {
 	atomic_fetch_add(&((struct tfp_capture_parts *)capture)->references, 1);

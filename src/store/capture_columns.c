@@ -72,6 +72,17 @@ bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at)
 	return true;
 }
 
+void tfp_columns_put_place_from(struct tfp_columns *col, size_t i, uint64_t at, uint64_t lowest)
+{
+	struct tfp_places *p = col->places;
+	if (!p->near) {
+		tfp_columns_put_place(col, i, at);
+		return;
+	}
+	p->blocks[i / TFP_EVENTS_A_BLOCK] = lowest;
+	p->near[i] = (uint16_t)(at - lowest);
+}
+
 static size_t block_bytes(size_t count, bool narrow_metas)
 {
 	return blocks_of(count) * sizeof(int64_t) +

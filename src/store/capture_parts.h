@@ -9,6 +9,7 @@
 
 #include "base/progress.h"
 #include "store/capture.h"
+#include "store/capture_made.h"
 #include "store/unpack.h"
 #include "store/xplane_fields.h"
 
@@ -119,6 +120,11 @@ void tfp_plane_release(struct tfp_plane *plane, struct tfp_plane_state *s);
 bool tfp_lines_read(struct tfp_capture_parts *cap, struct tfp_plane *planes,
 		    struct tfp_plane_state *states, size_t count, struct tfp_pool *pool);
 
+/* Puts made lines into a capture that has been read (capture_made.c). */
+enum tfp_status tfp_made_lines_take(struct tfp_capture_parts *cap,
+				    const struct tfp_made_plane *planes, size_t plane_count,
+				    struct tfp_error *err);
+
 /* ---- planes of a compressed file, read while more is unpacked (capture_stream.c) ---- */
 
 struct tfp_stream;
@@ -151,6 +157,9 @@ uint64_t tfp_columns_bytes(const struct tfp_columns *col, size_t count);
 /* Stores where event i lies; all of a block in order of i, its lowest first. false when it
  * does not lie near after all. */
 bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at);
+/* The same where lowest is known: the lowest of i's block. Not for places that do not lie
+ * near. */
+void tfp_columns_put_place_from(struct tfp_columns *col, size_t i, uint64_t at, uint64_t lowest);
 
 /* Ascending by event. */
 struct tfp_long_times {
