@@ -8,6 +8,7 @@
 #include "analysis/derived_plane.h"
 #include "analysis/groups.h"
 #include "analysis/hlo_modules.h"
+#include "analysis/stat_columns.h"
 #include "store/capture.h"
 
 /* Ids of derived lines (trace_utils.h): 0xdeadbeef as a signed 32-bit number and on. */
@@ -33,7 +34,8 @@ struct tfp_derived_source {
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
 	const struct tfp_derived_launches *launches;
-	size_t device_index; /* among the planes of GPUs, in the file's order */
+	const struct tfp_line_stats *stats; /* of a GPU, by line */
+	size_t device_index;                /* among the planes of GPUs, in the file's order */
 };
 
 /* Steps, launch statistics, and for each stream name scopes, framework ops, XLA
@@ -59,6 +61,27 @@ struct tfp_derived_ref {
 struct tfp_derived_ref *tfp_derived_sorted(const struct tfp_plane *plane,
 					   const struct tfp_line *only, bool with_derived,
 					   size_t *count);
+
+/* Whether that is the order of the line itself: no two events begin at once. */
+bool tfp_derived_is_sorted(const struct tfp_line *line);
+
+/* The same order over all lines of a plane that are not derived, without a list of the events;
+ * only of events with one begin and one end it keeps no order.
+ *
+ *     if (tfp_derived_merge_init(&merge, plane))
+ *             while (tfp_derived_merge_next(&merge, &ref)) ...
+ *     tfp_derived_merge_release(&merge);
+ */
+struct tfp_derived_merge {
+	const struct tfp_plane *plane;
+	struct tfp_derived_head
+		*heads; /* a heap: the line whose next event comes first is on top */
+	size_t count;
+};
+/* false without memory. */
+bool tfp_derived_merge_init(struct tfp_derived_merge *merge, const struct tfp_plane *plane);
+bool tfp_derived_merge_next(struct tfp_derived_merge *merge, struct tfp_derived_ref *ref);
+void tfp_derived_merge_release(struct tfp_derived_merge *merge);
 
 static inline struct tfp_derived_span tfp_derived_span_of(const struct tfp_line *line, size_t i)
 {

@@ -4,6 +4,7 @@
 #include "analysis/derived_ops.h"
 #include "analysis/memo.h"
 #include "analysis/schema.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 
@@ -83,6 +84,12 @@ static void read_facts(const struct tfp_plane *plane, const struct tfp_schema *s
 	}
 	f->is_kernel = details.size > 0;
 }
+
+/* What is known of events of one kind. */
+struct kind_facts {
+	struct facts facts;
+	bool is_known;
+};
 
 /* Ids of ranges, child and parent, ascending by child: the plane that holds them
  * uses a stat's id for the child. */
@@ -181,6 +188,8 @@ struct gpu {
 	size_t op_room;
 	uint32_t *levels; /* numbers of names */
 	size_t level_count, level_room;
+	struct kind_facts *kinds; /* of the stream */
+	size_t kind_room;
 };
 
 /* The lines that are derived from a stream. */
@@ -418,14 +427,75 @@ static void write_line(struct tfp_derived_line *line, int64_t id, int64_t displa
 	tfp_derived_line_write(line, id, display_id, (struct tfp_str){full, strlen(full)});
 }
 
-static enum tfp_status derive_stream(struct gpu *g, const struct tfp_line *line, size_t rank)
+static bool make_room(struct gpu *g, size_t count)
+{
+	if (count > g->kind_room) {
+		tfp_free(g->kinds);
+		g->kinds = tfp_reallocarray(NULL, count, sizeof(*g->kinds));
+		g->kind_room = g->kinds ? count : 0;
+	}
+	for (size_t k = 0; g->kinds && k < count; k++)
+		g->kinds[k].is_known = false;
+	return g->kind_room >= count;
+}
+
+/* What an event's stats say. Ids of ranges and correlation ids are no matter of its kind. */
+static void facts_of(struct gpu *g, const struct tfp_line *line, const struct tfp_line_stats *stats,
+		     size_t i, struct facts *f)
+{
+	const struct tfp_plane *plane = g->source->plane;
+	uint32_t kind = tfp_schema_has(&g->schema, RANGE_ID) ? TFP_NO_KIND : tfp_kind_of(stats, i);
+	if (kind == TFP_NO_KIND) {
+		read_facts(plane, &g->schema, line, i, f);
+		return;
+	}
+	struct kind_facts *k = &g->kinds[kind];
+	if (!k->is_known) {
+		read_facts(plane, &g->schema, line, i, &k->facts);
+		k->facts.present &= ~(1u << CORRELATION_ID);
+		k->is_known = true;
+	}
+	*f = k->facts;
+	if (tfp_event_set_has(&stats->correlated, i)) {
+		f->present |= 1u << CORRELATION_ID;
+		f->number[CORRELATION_ID] = (int64_t)tfp_correlation_of(stats, i);
+	}
+}
+
+static void derive_event(struct gpu *g, struct stream *s, size_t l, size_t i)
 {
 	const struct tfp_derived_source *source = g->source;
-	struct tfp_derived_plane *out = g->out;
-	struct stream s;
+	const struct tfp_line *line = &source->plane->lines[l];
+	struct facts f;
+	facts_of(g, line, &source->stats[l], i, &f);
+	if (f.is_kernel || has(&f, GRAPH_EXEC_ID))
+		derive_kernel(g, s, &f, tfp_derived_span_of(line, i),
+			      tfp_group_of(source->groups, source->plane_index, l, i));
+}
+
+/* In the order of tfp_derived_sorted, which is that of the line nearly always. */
+static bool derive_events(struct gpu *g, struct stream *s, size_t l)
+{
+	const struct tfp_line *line = &g->source->plane->lines[l];
 	size_t count;
-	struct tfp_derived_ref *events = tfp_derived_sorted(source->plane, line, true, &count);
-	if (!events)
+	if (tfp_derived_is_sorted(line)) {
+		for (size_t i = 0; i < line->event_count && tfp_derived_goes_on(g->out, i); i++)
+			derive_event(g, s, l, i);
+		return true;
+	}
+	struct tfp_derived_ref *events = tfp_derived_sorted(g->source->plane, line, true, &count);
+	for (size_t i = 0; events && i < count && tfp_derived_goes_on(g->out, i); i++)
+		derive_event(g, s, l, events[i].event);
+	tfp_free(events);
+	return events != NULL;
+}
+
+static enum tfp_status derive_stream(struct gpu *g, const struct tfp_line *line, size_t rank)
+{
+	struct tfp_derived_plane *out = g->out;
+	const size_t l = (size_t)(line - g->source->plane->lines);
+	struct stream s;
+	if (!make_room(g, g->source->stats[l].kind_count))
 		return TFP_NO_MEMORY;
 	tfp_derived_line_init(&s.scopes, out, true);
 	tfp_derived_line_init(&s.ops, out, true);
@@ -435,16 +505,7 @@ static enum tfp_status derive_stream(struct gpu *g, const struct tfp_line *line,
 	s.scopes.dependents[0] = &s.ops;
 	s.modules.dependents[0] = &s.scopes;
 	s.modules.dependents[1] = &s.hlo_ops;
-	for (size_t i = 0; i < count && tfp_derived_goes_on(out, i); i++) {
-		struct facts f;
-		read_facts(source->plane, &g->schema, line, events[i].event, &f);
-		if (!f.is_kernel && !has(&f, GRAPH_EXEC_ID))
-			continue;
-		derive_kernel(g, &s, &f, events[i].span,
-			      tfp_group_of(source->groups, source->plane_index, events[i].line,
-					   events[i].event));
-	}
-	tfp_free(events);
+	out->failed |= !derive_events(g, &s, l);
 	/* Six numbers for a stream and what comes of it, used or not. */
 	int64_t id = TFP_LINE_STREAMS + (int64_t)rank * 6, display = (int64_t)rank * 6 + 1;
 	tfp_derived_place_line(out, line, display);
@@ -517,6 +578,7 @@ static enum tfp_status derive_ops(struct tfp_derived_plane *out,
 	tfp_free(g.op_memo);
 	tfp_free(g.ops);
 	tfp_free(g.levels);
+	tfp_free(g.kinds);
 	tfp_free(g.ranges.list);
 	return status;
 }
@@ -531,38 +593,83 @@ static uint32_t step_name(struct tfp_derived_plane *out, int32_t group)
 				(struct tfp_str){"", 0});
 }
 
+/* The steps while they are derived. */
+struct step_line {
+	struct tfp_derived_line line;
+	const struct tfp_groups *groups;
+	int32_t last;
+	uint32_t name;
+};
+
+static void add_to_step(struct step_line *s, struct tfp_derived_span span, int32_t group)
+{
+	size_t before = s->line.count;
+	if (group != s->last)
+		s->name = step_name(s->line.plane, group);
+	s->last = group;
+	tfp_derived_expand_one(&s->line, s->name, NULL, span, group);
+	if (s->line.count > before)
+		tfp_derived_put_text(&s->line, before, TFP_DERIVED_STEP_NAME,
+				     s->groups->groups[group].name);
+}
+
+/* Events of all streams, one after the other. false where it matters which of two that begin
+ * and end at once comes first. */
+static bool add_in_order(struct step_line *s, const struct tfp_derived_source *source,
+			 struct tfp_derived_merge *merge)
+{
+	struct tfp_derived_span last = {0, 0};
+	struct tfp_derived_ref ref;
+	bool any = false;
+	for (size_t i = 0;
+	     tfp_derived_goes_on(s->line.plane, i) && tfp_derived_merge_next(merge, &ref); i++) {
+		int32_t group =
+			tfp_group_of(source->groups, source->plane_index, ref.line, ref.event);
+		if (group == TFP_NO_GROUP)
+			continue;
+		if (any && group != s->last && last.begin_ps == ref.span.begin_ps &&
+		    last.end_ps == ref.span.end_ps)
+			return false;
+		any = true;
+		last = ref.span;
+		add_to_step(s, ref.span, group);
+	}
+	return true;
+}
+
+static bool add_sorted(struct step_line *s, const struct tfp_derived_source *source)
+{
+	size_t count;
+	struct tfp_derived_ref *events = tfp_derived_sorted(source->plane, NULL, false, &count);
+	for (size_t i = 0; events && i < count && tfp_derived_goes_on(s->line.plane, i); i++) {
+		int32_t group = tfp_group_of(source->groups, source->plane_index, events[i].line,
+					     events[i].event);
+		if (group != TFP_NO_GROUP)
+			add_to_step(s, events[i].span, group);
+	}
+	tfp_free(events);
+	return events != NULL;
+}
+
 static enum tfp_status derive_steps(struct tfp_derived_plane *out,
 				    const struct tfp_derived_source *source, struct tfp_error *err)
 {
-	const struct tfp_groups *groups = source->groups;
-	struct tfp_derived_line steps;
-	size_t count;
-	int32_t last = TFP_NO_GROUP;
-	uint32_t name = 0;
-	if (groups->group_count == 0)
+	struct step_line s = {.groups = source->groups, .last = TFP_NO_GROUP};
+	struct tfp_derived_merge merge;
+	if (source->groups->group_count == 0)
 		return TFP_OK;
-	struct tfp_derived_ref *events = tfp_derived_sorted(source->plane, NULL, false, &count);
-	if (!events)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
-	tfp_derived_line_init(&steps, out, true);
-	steps.is_kept = true;
-	for (size_t i = 0; i < count && tfp_derived_goes_on(out, i); i++) {
-		int32_t group =
-			tfp_group_of(groups, source->plane_index, events[i].line, events[i].event);
-		if (group == TFP_NO_GROUP)
-			continue;
-		if (group != last)
-			name = step_name(out, group);
-		last = group;
-		tfp_derived_expand_one(&steps, name, NULL, events[i].span, group);
+	tfp_derived_line_init(&s.line, out, true);
+	bool ok = tfp_derived_merge_init(&merge, source->plane);
+	if (ok && !add_in_order(&s, source, &merge)) {
+		tfp_derived_line_release(&s.line);
+		tfp_derived_line_init(&s.line, out, true);
+		s.last = TFP_NO_GROUP;
+		ok = add_sorted(&s, source);
 	}
-	tfp_free(events);
-	for (size_t i = 0; i < steps.count && !out->failed; i++)
-		tfp_derived_put_text(&steps, i, TFP_DERIVED_STEP_NAME,
-				     groups->groups[steps.events[i].group].name);
-	tfp_derived_line_write(&steps, TFP_LINE_STEPS, 0, (struct tfp_str){"Steps", 5});
-	tfp_derived_line_release(&steps);
-	return TFP_OK;
+	tfp_derived_merge_release(&merge);
+	tfp_derived_line_write(&s.line, TFP_LINE_STEPS, 0, (struct tfp_str){"Steps", 5});
+	tfp_derived_line_release(&s.line);
+	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for derived lines");
 }
 
 enum tfp_status tfp_derive_gpu(struct tfp_derived_plane *out,

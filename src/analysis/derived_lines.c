@@ -162,6 +162,7 @@ static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *
 {
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
+	const struct tfp_stat_columns *stats;
 	struct tfp_derived_launches launches = {0};
 	size_t gpus = 0;
 	struct plane_task *tasks = tfp_calloc(capture->plane_count, sizeof(*tasks));
@@ -170,11 +171,18 @@ static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *
 	enum tfp_status status = tfp_groups_get(capture, pool, &groups, err);
 	if (status == TFP_OK)
 		status = tfp_hlo_modules_get(capture, pool, &modules, err);
+	if (status == TFP_OK)
+		status = tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
 	if (status == TFP_OK) {
 		for (size_t p = 0; p < capture->plane_count; p++) {
 			struct tfp_derived_source *s = &tasks[p].source;
-			*s = (struct tfp_derived_source){capture, &capture->planes[p], p, groups,
-							 modules, &launches,           0};
+			*s = (struct tfp_derived_source){.capture = capture,
+							 .plane = &capture->planes[p],
+							 .plane_index = p,
+							 .groups = groups,
+							 .modules = modules,
+							 .launches = &launches,
+							 .stats = stats->planes[p]};
 			if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU)
 				s->device_index = gpus++;
 		}

@@ -143,3 +143,89 @@ struct tfp_derived_ref *tfp_derived_sorted(const struct tfp_plane *plane,
 	sort_as_peers(all, n);
 	return all;
 }
+
+bool tfp_derived_is_sorted(const struct tfp_line *line)
+{
+	for (size_t i = 1; i < line->event_count; i++) {
+		if (tfp_event_start_ps(line, i - 1) >= tfp_event_start_ps(line, i))
+			return false;
+	}
+	return true;
+}
+
+/* ---- over lines ---- */
+
+/* A line, and which of its events is next. Events of one begin are in the line longest first
+ * and come shortest first: from run_end down to run. */
+struct tfp_derived_head {
+	struct tfp_derived_ref next;
+	size_t run, run_end;
+};
+
+/* Finds the next event; false when there is none. */
+static bool advance(const struct tfp_plane *plane, struct tfp_derived_head *h)
+{
+	const struct tfp_line *line = &plane->lines[h->next.line];
+	if (h->next.event > h->run) {
+		h->next.event--;
+	} else {
+		h->run = h->run_end;
+		if (h->run == line->event_count)
+			return false;
+		const int64_t begin_ps = tfp_event_start_ps(line, h->run);
+		h->run_end = h->run + 1;
+		while (h->run_end < line->event_count &&
+		       tfp_event_start_ps(line, h->run_end) == begin_ps)
+			h->run_end++;
+		h->next.event = (uint32_t)(h->run_end - 1);
+	}
+	h->next.span = tfp_derived_span_of(line, h->next.event);
+	return true;
+}
+
+static void sift_head(struct tfp_derived_merge *m, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < m->count; at = child) {
+		if (child + 1 < m->count &&
+		    before(&m->heads[child + 1].next, &m->heads[child].next))
+			child++;
+		if (!before(&m->heads[child].next, &m->heads[at].next))
+			return;
+		struct tfp_derived_head swap_with = m->heads[at];
+		m->heads[at] = m->heads[child];
+		m->heads[child] = swap_with;
+	}
+}
+
+bool tfp_derived_merge_init(struct tfp_derived_merge *m, const struct tfp_plane *plane)
+{
+	*m = (struct tfp_derived_merge){.plane = plane};
+	m->heads = tfp_calloc(plane->line_count, sizeof(*m->heads));
+	for (size_t l = 0; m->heads && l < plane->line_count; l++) {
+		m->heads[m->count].next.line = (uint32_t)l;
+		if (!tfp_line_is_derived(&plane->lines[l]) && advance(plane, &m->heads[m->count]))
+			m->count++;
+		else
+			m->heads[m->count] = (struct tfp_derived_head){0};
+	}
+	for (size_t i = m->count / 2; i-- > 0;)
+		sift_head(m, i);
+	return m->heads != NULL;
+}
+
+bool tfp_derived_merge_next(struct tfp_derived_merge *m, struct tfp_derived_ref *ref)
+{
+	if (m->count == 0)
+		return false;
+	*ref = m->heads[0].next;
+	if (!advance(m->plane, &m->heads[0]))
+		m->heads[0] = m->heads[--m->count];
+	sift_head(m, 0);
+	return true;
+}
+
+void tfp_derived_merge_release(struct tfp_derived_merge *m)
+{
+	tfp_free(m->heads);
+	*m = (struct tfp_derived_merge){0};
+}
