@@ -170,7 +170,7 @@ static bool learn(struct gpu *g, size_t l, size_t i, struct kind *k)
 	struct tfp_gpu_event e;
 	tfp_gpu_event_read(&g->reader, &p->plane->lines[l], i, &e);
 	if (p->groups)
-		e.is_eager = p->groups[l].eager && p->groups[l].eager[i] == TFP_EAGER_YES;
+		e.is_eager = tfp_eager_in(&p->groups[l], i) == TFP_EAGER_YES;
 	*k = (struct kind){.op = NO_OP, .is_known = true, .is_kernel = e.kernel_details.size > 0};
 	learn_cost(k, &e);
 	return tfp_kernels_find(&p->kernels, g->kernel_memo, &e, &k->kernel) &&

@@ -96,10 +96,10 @@ static bool mark_line(const struct tfp_raw *raw, struct tfp_raw_line *l)
 		if (!says_eager(l, i, consumes))
 			continue;
 		if (!l->groups->eager)
-			l->groups->eager = tfp_calloc(l->line->event_count, 1);
+			l->groups->eager = tfp_calloc(TFP_EAGER_BYTES(l->line->event_count), 1);
 		if (!l->groups->eager)
 			return false;
-		l->groups->eager[i] = value;
+		tfp_set_eager(l->groups->eager, i, (enum tfp_eager)value);
 	}
 	return true;
 }

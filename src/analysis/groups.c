@@ -46,9 +46,9 @@ static bool add_named(struct line_task *t, size_t event)
 static bool set_eager(struct line_task *t, size_t event, enum tfp_eager eager)
 {
 	if (!t->groups->eager)
-		t->groups->eager = tfp_calloc(t->line->event_count, 1);
+		t->groups->eager = tfp_calloc(TFP_EAGER_BYTES(t->line->event_count), 1);
 	if (t->groups->eager)
-		t->groups->eager[event] = (uint8_t)eager;
+		tfp_set_eager(t->groups->eager, event, eager);
 	return t->groups->eager != NULL;
 }
 
@@ -234,7 +234,8 @@ static uint64_t held_bytes(const struct tfp_capture *capture, const struct tfp_g
 			size_t n = capture->planes[p].lines[l].event_count;
 			bytes += sizeof(*g) + g->named_count * sizeof(*g->named) +
 				 g->region_count * sizeof(*g->regions);
-			bytes += tfp_group_column_bytes(&g->group) + (g->eager ? n : 0);
+			bytes += tfp_group_column_bytes(&g->group) +
+				 (g->eager ? TFP_EAGER_BYTES(n) : 0);
 		}
 	}
 	return bytes;

@@ -44,7 +44,7 @@ struct tfp_region {
 
 struct tfp_line_groups {
 	struct tfp_group_column group; /* by event */
-	uint8_t *eager;                /* enum tfp_eager by event; NULL: unknown for all */
+	uint8_t *eager;                /* see tfp_eager_in; NULL: unknown for all */
 	/* Events that carry the step's name: the roots of groups that somebody
 	 * marked (stat step_name), ascending. */
 	uint32_t *named;
@@ -74,11 +74,27 @@ static inline int32_t tfp_group_of(const struct tfp_groups *groups, size_t plane
 	return tfp_group_in(&groups->planes[plane][line].group, event);
 }
 
+/* What the events of a line say has two bits each. */
+#define TFP_EAGER_BYTES(events) ((events) / 4 + 1)
+
+static inline enum tfp_eager tfp_eager_in(const struct tfp_line_groups *groups, size_t event)
+{
+	return groups->eager ? (enum tfp_eager)(groups->eager[event / 4] >> event % 4 * 2 & 3)
+			     : TFP_EAGER_UNKNOWN;
+}
+
+/* For the makers of groups: eager is there, and zeroed. */
+static inline void tfp_set_eager(uint8_t *eager, size_t event, enum tfp_eager value)
+{
+	unsigned shift = event % 4 * 2;
+	eager[event / 4] =
+		(uint8_t)((eager[event / 4] & ~(3u << shift)) | (unsigned)value << shift);
+}
+
 static inline enum tfp_eager tfp_eager_of(const struct tfp_groups *groups, size_t plane,
 					  size_t line, size_t event)
 {
-	const uint8_t *eager = groups->planes[plane][line].eager;
-	return eager ? (enum tfp_eager)eager[event] : TFP_EAGER_UNKNOWN;
+	return tfp_eager_in(&groups->planes[plane][line], event);
 }
 
 /* Whether the event carries its group's name (the stat step_name). */

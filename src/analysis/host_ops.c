@@ -93,7 +93,7 @@ static bool op_of_event(const struct line_ops *l, size_t i, struct activity *a)
 		}
 	}
 	if (l->groups)
-		a->is_eager = l->groups->eager && l->groups->eager[i] == TFP_EAGER_YES;
+		a->is_eager = tfp_eager_in(l->groups, i) == TFP_EAGER_YES;
 	if (staged) {
 		a->name = l->plane->event_metas[meta].name;
 		a->type = category;

@@ -156,33 +156,64 @@ static size_t more_room(const struct reading *r, size_t room)
 	return more < r->line->event_count ? more : r->line->event_count;
 }
 
+static size_t id_blocks(size_t count)
+{
+	return count / TFP_IDS_A_BLOCK + 1;
+}
+
 static bool widen_ids(struct reading *r, size_t count)
 {
 	struct tfp_line_stats *s = r->out;
-	s->wide_ids = tfp_reallocarray(NULL, r->id_room, sizeof(*s->wide_ids));
-	if (!s->wide_ids)
+	uint64_t *ids = tfp_reallocarray(NULL, r->id_room, sizeof(*ids));
+	if (!ids)
 		return false;
 	for (size_t i = 0; i < count; i++)
-		s->wide_ids[i] = s->narrow_ids[i];
+		ids[i] = tfp_correlation_at(s, (uint32_t)i);
 	tfp_free(s->narrow_ids);
+	tfp_free(s->id_blocks);
 	s->narrow_ids = NULL;
+	s->id_blocks = NULL;
+	s->wide_ids = ids;
 	return true;
+}
+
+/* Room for so many ids, at least those that there are. */
+static bool resize_ids(struct reading *r, size_t room)
+{
+	struct tfp_line_stats *s = r->out;
+	if (s->wide_ids) {
+		void *ids = tfp_reallocarray(s->wide_ids, room, sizeof(*s->wide_ids));
+		s->wide_ids = ids ? ids : s->wide_ids;
+		return ids != NULL;
+	}
+	void *ids = tfp_reallocarray(s->narrow_ids, room, sizeof(*s->narrow_ids));
+	s->narrow_ids = ids ? ids : s->narrow_ids;
+	void *blocks =
+		ids ? tfp_reallocarray(s->id_blocks, id_blocks(room), sizeof(*s->id_blocks)) : NULL;
+	s->id_blocks = blocks ? blocks : s->id_blocks;
+	return blocks != NULL;
 }
 
 static bool grow_ids(struct reading *r)
 {
-	struct tfp_line_stats *s = r->out;
 	size_t room = more_room(r, r->id_room);
-	void *ids = s->wide_ids ? tfp_reallocarray(s->wide_ids, room, sizeof(*s->wide_ids))
-				: tfp_reallocarray(s->narrow_ids, room, sizeof(*s->narrow_ids));
-	if (!ids)
+	if (!resize_ids(r, room))
 		return false;
-	if (s->wide_ids)
-		s->wide_ids = ids;
-	else
-		s->narrow_ids = ids;
 	r->id_room = room;
 	return true;
+}
+
+/* Threads take ids in turn, and some come a little later than they were taken. */
+#define ID_SLACK (UINT16_MAX / 4)
+
+/* Whether there was room for it in 16 bits. */
+static bool put_narrow_id(struct tfp_line_stats *s, size_t rank, uint64_t id)
+{
+	uint64_t *block = &s->id_blocks[rank / TFP_IDS_A_BLOCK];
+	if (rank % TFP_IDS_A_BLOCK == 0)
+		*block = id > ID_SLACK ? id - ID_SLACK : 0;
+	s->narrow_ids[rank] = (uint16_t)(id - *block);
+	return id >= *block && id - *block <= UINT16_MAX;
 }
 
 static bool put_device(struct reading *r, size_t count, uint8_t device)
@@ -208,14 +239,13 @@ static bool put_id(struct reading *r, size_t event, uint64_t id, uint8_t device)
 {
 	struct tfp_line_stats *s = r->out;
 	size_t count = s->correlated.count;
-	if ((count == r->id_room && !grow_ids(r)) ||
-	    (id > UINT32_MAX && s->narrow_ids && !widen_ids(r, count)) ||
-	    !put(&s->correlated, r->line, event) || !put_device(r, count, device))
+	if ((count == r->id_room && !grow_ids(r)) || !put(&s->correlated, r->line, event) ||
+	    !put_device(r, count, device))
+		return false;
+	if (!s->wide_ids && !put_narrow_id(s, count, id) && !widen_ids(r, count))
 		return false;
 	if (s->wide_ids)
 		s->wide_ids[count] = id;
-	else
-		s->narrow_ids[count] = (uint32_t)id;
 	s->correlated.count++;
 	return true;
 }
@@ -225,11 +255,9 @@ static void fit_ids(struct reading *r)
 {
 	struct tfp_line_stats *s = r->out;
 	size_t count = s->correlated.count;
-	void *fitting = NULL;
-	if (s->wide_ids && (fitting = tfp_reallocarray(s->wide_ids, count, sizeof(uint64_t))))
-		s->wide_ids = fitting;
-	if (s->narrow_ids && (fitting = tfp_reallocarray(s->narrow_ids, count, sizeof(uint32_t))))
-		s->narrow_ids = fitting;
+	void *fitting;
+	if (r->id_room && !resize_ids(r, count))
+		return; /* it fits as it is */
 	if (s->devices && (fitting = tfp_realloc(s->devices, count ? count : 1)))
 		s->devices = fitting;
 }
@@ -413,6 +441,7 @@ static void release_line(struct tfp_line_stats *s)
 	release_set(&s->flowing);
 	release_set(&s->calls);
 	tfp_free(s->narrow_ids);
+	tfp_free(s->id_blocks);
 	tfp_free(s->wide_ids);
 	tfp_free(s->devices);
 	tfp_free(s->narrow_kinds);

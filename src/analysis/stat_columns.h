@@ -44,6 +44,8 @@ size_t tfp_event_set_next(const struct tfp_event_set *set, size_t event, size_t 
 /* The event of that rank, which the set has. */
 size_t tfp_event_set_at(const struct tfp_event_set *set, size_t events, uint32_t rank);
 
+#define TFP_IDS_A_BLOCK 32u
+
 #define TFP_NO_KIND UINT32_MAX
 
 /* Of a launch's device. */
@@ -52,9 +54,11 @@ size_t tfp_event_set_at(const struct tfp_event_set *set, size_t events, uint32_t
 
 struct tfp_line_stats {
 	/* Events with a number as correlation_id: launches, and what they launched. The ids by
-	 * rank, in the one that is wide enough for all. */
+	 * rank: 16 bits from that of their block on, as profilers count them up; or, for lines
+	 * where that is not enough, themselves. */
 	struct tfp_event_set correlated;
-	uint32_t *narrow_ids;
+	uint16_t *narrow_ids;
+	uint64_t *id_blocks;
 	uint64_t *wide_ids;
 	/* Of a host's launches, by rank: the number device_id. NULL: no event has one. */
 	uint8_t *devices;
@@ -101,7 +105,8 @@ tfp_stats_of_plane(const struct tfp_stat_columns *const columns[2], size_t plane
 
 static inline uint64_t tfp_correlation_at(const struct tfp_line_stats *s, uint32_t rank)
 {
-	return s->narrow_ids ? s->narrow_ids[rank] : s->wide_ids[rank];
+	return s->wide_ids ? s->wide_ids[rank]
+			   : s->id_blocks[rank / TFP_IDS_A_BLOCK] + s->narrow_ids[rank];
 }
 
 /* The event is in the set. */

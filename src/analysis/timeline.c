@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Events of a block, and blocks of a block of blocks. */
-#define FAN 16u
+#define FAN 32u
 /* Values of a counter's block. */
 #define COUNTER_BLOCK 64u
 

@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-/* Events of a block lie close to each other in the file nearly always: 2 bytes each and the
- * block's lowest place. Where they do not, the place itself. */
+/* Events of a block lie close to each other in the file nearly always: 1 or 2 bytes each and
+ * the block's lowest place. Where they do not, the place itself. */
 struct tfp_places {
-	uint16_t *near; /* from blocks[i / TFP_EVENTS_A_BLOCK] */
+	uint8_t *tiny;  /* from blocks[i / TFP_EVENTS_A_BLOCK] */
+	uint16_t *near; /* the same */
 	uint64_t *blocks;
 	uint32_t *far;  /* lines below 4 GiB */
 	uint64_t *wide; /* others */
@@ -20,25 +21,32 @@ static size_t blocks_of(size_t count)
 	return (count + TFP_EVENTS_A_BLOCK - 1) / TFP_EVENTS_A_BLOCK;
 }
 
-static struct tfp_places *new_places(size_t count, bool near, uint64_t span)
+/* spread: how far at most places of a block lie from each other. */
+static struct tfp_places *new_places(size_t count, uint64_t spread, uint64_t span)
 {
-	size_t bytes = count * (near                ? sizeof(uint16_t)
-				: span > UINT32_MAX ? sizeof(uint64_t)
-						    : sizeof(uint32_t));
-	if (near)
-		bytes += blocks_of(count) * sizeof(uint64_t);
+	const bool blocks = spread <= TFP_PLACES_NEAR;
+	const size_t each = spread <= TFP_PLACES_TINY   ? sizeof(uint8_t)
+			    : spread <= TFP_PLACES_NEAR ? sizeof(uint16_t)
+			    : span > UINT32_MAX         ? sizeof(uint64_t)
+							: sizeof(uint32_t);
+	const size_t bytes = count * each + (blocks ? blocks_of(count) * sizeof(uint64_t) : 0);
 	struct tfp_places *p = tfp_malloc(sizeof(*p) + bytes);
 	if (!p)
 		return NULL;
 	*p = (struct tfp_places){.bytes = sizeof(*p) + bytes};
-	if (near) {
-		p->blocks = (uint64_t *)(p + 1);
-		p->near = (uint16_t *)(p->blocks + blocks_of(count));
-	} else if (span > UINT32_MAX) {
-		p->wide = (uint64_t *)(p + 1);
-	} else {
-		p->far = (uint32_t *)(p + 1);
+	void *list = p + 1;
+	if (blocks) {
+		p->blocks = list;
+		list = p->blocks + blocks_of(count);
 	}
+	if (each == sizeof(uint8_t))
+		p->tiny = list;
+	else if (each == sizeof(uint16_t))
+		p->near = list;
+	else if (each == sizeof(uint32_t))
+		p->far = list;
+	else
+		p->wide = list;
 	return p;
 }
 
@@ -46,6 +54,8 @@ static inline uint64_t place(const struct tfp_places *p, size_t i)
 {
 	if (p->near)
 		return p->blocks[i / TFP_EVENTS_A_BLOCK] + p->near[i];
+	if (p->tiny)
+		return p->blocks[i / TFP_EVENTS_A_BLOCK] + p->tiny[i];
 	return p->far ? p->far[i] : p->wide[i];
 }
 
@@ -75,12 +85,14 @@ bool tfp_columns_put_place(struct tfp_columns *col, size_t i, uint64_t at)
 void tfp_columns_put_place_from(struct tfp_columns *col, size_t i, uint64_t at, uint64_t lowest)
 {
 	struct tfp_places *p = col->places;
-	if (!p->near) {
+	if (p->blocks)
+		p->blocks[i / TFP_EVENTS_A_BLOCK] = lowest;
+	if (p->tiny)
+		p->tiny[i] = (uint8_t)(at - lowest);
+	else if (p->near)
+		p->near[i] = (uint16_t)(at - lowest);
+	else
 		tfp_columns_put_place(col, i, at);
-		return;
-	}
-	p->blocks[i / TFP_EVENTS_A_BLOCK] = lowest;
-	p->near[i] = (uint16_t)(at - lowest);
 }
 
 static size_t block_bytes(size_t count, bool narrow_metas)
@@ -90,7 +102,8 @@ static size_t block_bytes(size_t count, bool narrow_metas)
 			(narrow_metas ? sizeof(uint16_t) : sizeof(uint32_t)));
 }
 
-bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool near, uint64_t span)
+bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, uint64_t spread,
+		      uint64_t span)
 {
 	bool narrow = metas <= (size_t)UINT16_MAX + 1;
 	*col = (struct tfp_columns){0};
@@ -98,7 +111,7 @@ bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool 
 		return true;
 	/* count is below 2^32, so that no product overflows */
 	col->block = tfp_malloc(block_bytes(count, narrow));
-	col->places = col->block ? new_places(count, near, span) : NULL;
+	col->places = col->block ? new_places(count, spread, span) : NULL;
 	if (!col->places) {
 		tfp_columns_release(col);
 		return false;
@@ -247,7 +260,7 @@ static bool sort_long_durations(struct stretch *s, const uint32_t *order)
 
 static bool make_far(struct tfp_columns *col, size_t n, uint64_t span)
 {
-	struct tfp_places *near = col->places, *far = new_places(n, false, span);
+	struct tfp_places *near = col->places, *far = new_places(n, UINT64_MAX, span);
 	if (!far)
 		return false;
 	col->places = far;
@@ -265,11 +278,11 @@ static uint64_t lowest(const uint64_t *at, size_t n)
 	return low;
 }
 
-static bool all_near(const uint64_t *at, size_t n)
+static bool all_within(const uint64_t *at, size_t n, uint64_t spread)
 {
 	uint64_t low = lowest(at, n);
 	for (size_t i = 0; i < n; i++) {
-		if (at[i] - low > TFP_PLACES_NEAR)
+		if (at[i] - low > spread)
 			return false;
 	}
 	return true;
@@ -277,27 +290,22 @@ static bool all_near(const uint64_t *at, size_t n)
 
 static bool sort_places(struct stretch *s, const uint32_t *order, uint64_t *spare, size_t total)
 {
-	bool near = s->col->places->near != NULL;
 	for (size_t i = 0; i < s->count; i++)
 		spare[i] = place(s->col->places, s->first + order[i]);
-	for (size_t i = 0; near && i < s->count; i += TFP_EVENTS_A_BLOCK) {
+	for (size_t i = 0; i < s->count && s->col->places->blocks; i += TFP_EVENTS_A_BLOCK) {
 		size_t n = s->count - i < TFP_EVENTS_A_BLOCK ? s->count - i : TFP_EVENTS_A_BLOCK;
-		if (!all_near(spare + i, n) && !make_far(s->col, total, s->line->message.size))
+		uint64_t spread = s->col->places->tiny ? TFP_PLACES_TINY : TFP_PLACES_NEAR;
+		if (!all_within(spare + i, n, spread) &&
+		    !make_far(s->col, total, s->line->message.size))
 			return false;
-		near = s->col->places->near != NULL;
 	}
-	struct tfp_places *p = s->col->places;
+	uint64_t low = 0;
 	for (size_t i = 0; i < s->count; i++) {
-		size_t at = s->first + i;
-		uint64_t *block = near ? &p->blocks[at / TFP_EVENTS_A_BLOCK] : NULL;
-		if (near && i % TFP_EVENTS_A_BLOCK == 0)
-			*block = lowest(spare + i, s->count - i < TFP_EVENTS_A_BLOCK
-							   ? s->count - i
-							   : TFP_EVENTS_A_BLOCK);
-		if (near)
-			p->near[at] = (uint16_t)(spare[i] - *block);
-		else
-			tfp_columns_put_place(s->col, at, spare[i]);
+		if (i % TFP_EVENTS_A_BLOCK == 0)
+			low = lowest(spare + i, s->count - i < TFP_EVENTS_A_BLOCK
+							? s->count - i
+							: TFP_EVENTS_A_BLOCK);
+		tfp_columns_put_place_from(s->col, s->first + i, spare[i], low);
 	}
 	return true;
 }

@@ -253,8 +253,8 @@ static void release_pieces(struct reading *r)
 static bool begin(struct reading *r)
 {
 	return read_head(r) &&
-	       tfp_columns_init(&r->state->columns, r->count, r->plane->event_meta_count, r->near,
-				r->line->message.size);
+	       tfp_columns_init(&r->state->columns, r->count, r->plane->event_meta_count,
+				r->near ? TFP_PLACES_NEAR : UINT64_MAX, r->line->message.size);
 }
 
 /* Whether the pieces fit together as the count has them. Where an event is damaged, those
@@ -279,7 +279,7 @@ static bool read_again(struct reading *r)
 	r->piece_count = 1;
 	r->pieces[0] = whole;
 	tfp_columns_release(&r->state->columns);
-	if (!tfp_columns_init(&r->state->columns, r->count, r->plane->event_meta_count, false,
+	if (!tfp_columns_init(&r->state->columns, r->count, r->plane->event_meta_count, UINT64_MAX,
 			      r->line->message.size))
 		return false;
 	read_piece(r, &r->pieces[0]);

@@ -88,7 +88,7 @@ static struct chunk *chunk_for(struct tfp_made_line *line, uint32_t name)
 		return NULL;
 	c = &line->chunks[line->chunk_count];
 	*c = (struct chunk){.is_wide = is_wide};
-	if (!tfp_columns_init(&c->columns, CHUNK_EVENTS, is_wide ? SIZE_MAX : 1, false, 0))
+	if (!tfp_columns_init(&c->columns, CHUNK_EVENTS, is_wide ? SIZE_MAX : 1, UINT64_MAX, 0))
 		return NULL;
 	line->chunk_count++;
 	line->has_wide |= is_wide;
@@ -125,9 +125,9 @@ static void show(struct chunk *c)
 	tfp_columns_show(&c->columns, c->count, &c->view);
 }
 
-/* The lowest place of the block that event i of a chunk begins. *near: whether the others lie
- * near it. */
-static uint64_t lowest_of_block(const struct chunk *c, size_t i, bool *near)
+/* The lowest place of the block that event i of a chunk begins. *spread: how far from it the
+ * others lie. */
+static uint64_t lowest_of_block(const struct chunk *c, size_t i, uint64_t *spread)
 {
 	uint64_t low = UINT64_MAX, high = 0;
 	for (size_t k = i; k < c->count && k < i + TFP_EVENTS_A_BLOCK; k++) {
@@ -135,21 +135,26 @@ static uint64_t lowest_of_block(const struct chunk *c, size_t i, bool *near)
 		low = at < low ? at : low;
 		high = at > high ? at : high;
 	}
-	*near = high - low <= TFP_PLACES_NEAR;
+	*spread = high - low;
 	return low;
 }
 
-/* Whether places can be kept as near. Chunks that ended early have blocks of their own. */
-static bool is_near(const struct tfp_made_line *line)
+/* How far the places of a block lie from each other at most. Chunks that ended early have
+ * blocks of their own. */
+static uint64_t largest_spread(const struct tfp_made_line *line)
 {
-	bool near = true;
-	for (size_t c = 0; near && c < line->chunk_count; c++) {
+	uint64_t most = 0, spread;
+	for (size_t c = 0; c < line->chunk_count; c++) {
 		const struct chunk *chunk = &line->chunks[c];
-		near = chunk->count == CHUNK_EVENTS || c + 1 == line->chunk_count;
-		for (size_t i = 0; near && i < chunk->count; i += TFP_EVENTS_A_BLOCK)
-			lowest_of_block(chunk, i, &near);
+		if (chunk->count < CHUNK_EVENTS && c + 1 < line->chunk_count)
+			return UINT64_MAX;
+		for (size_t i = 0; i < chunk->count; i += TFP_EVENTS_A_BLOCK) {
+			lowest_of_block(chunk, i, &spread);
+			most = spread > most ? spread : most;
+		}
 	}
-	return near;
+	/* When events of two blocks are sorted they may lie twice as far apart. */
+	return line->unsorted && most <= TFP_PLACES_TINY ? TFP_PLACES_TINY + 1 : most;
 }
 
 bool tfp_made_line_finish(struct tfp_made_line *line, size_t head)
@@ -161,16 +166,15 @@ bool tfp_made_line_finish(struct tfp_made_line *line, size_t head)
 	line->head = head;
 	for (size_t c = 0; c < line->chunk_count; c++)
 		show(&line->chunks[c]);
-	const bool near = is_near(line);
-	bool ok = tfp_columns_init(col, line->count, line->has_wide ? SIZE_MAX : 1, near,
+	const uint64_t spread = largest_spread(line);
+	bool ok = tfp_columns_init(col, line->count, line->has_wide ? SIZE_MAX : 1, spread,
 				   head + UINT32_MAX);
 	size_t n = 0;
 	for (size_t c = 0; ok && c < line->chunk_count; c++) {
 		struct chunk *chunk = &line->chunks[c];
-		uint64_t low = 0;
-		bool ignored;
+		uint64_t low = 0, ignored;
 		for (size_t i = 0; ok && i < chunk->count; i++, n++) {
-			if (near && i % TFP_EVENTS_A_BLOCK == 0)
+			if (i % TFP_EVENTS_A_BLOCK == 0)
 				low = lowest_of_block(chunk, i, &ignored);
 			ok = put(col, n, tfp_event_offset_ps(&chunk->view, i),
 				 tfp_event_duration_ps(&chunk->view, i),

@@ -147,10 +147,13 @@ size_t tfp_stream_finish(struct tfp_stream *stream, struct tfp_plane *planes,
 
 /* How far from each other the messages of a block's events may lie to be kept as near. */
 #define TFP_PLACES_NEAR UINT16_MAX
+/* And to take one byte: where many events have one message. */
+#define TFP_PLACES_TINY UINT8_MAX
 
-/* Room for count events. metas: how many different ones there can be. near: every block
- * of events lies near; otherwise span is the size of the line's message. */
-bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, bool near,
+/* Room for count events. metas: how many different ones there can be. spread: how far the
+ * messages of a block's events lie from each other at most; span is the size of the line's
+ * message. Places of up to TFP_PLACES_TINY are put by tfp_columns_put_place_from alone. */
+bool tfp_columns_init(struct tfp_columns *col, size_t count, size_t metas, uint64_t spread,
 		      uint64_t span);
 void tfp_columns_release(struct tfp_columns *col);
 uint64_t tfp_columns_bytes(const struct tfp_columns *col, size_t count);
