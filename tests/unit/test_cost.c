@@ -5,6 +5,7 @@
  */
 #include "testing.h"
 
+#include "analysis/derived_lines.h"
 #include "analysis/groups.h"
 #include "analysis/host_ops.h"
 #include "analysis/op_stats.h"
@@ -58,13 +59,14 @@ static struct opened training(void)
 	return open_built(b);
 }
 
-/* An overview. */
+/* An overview, then the trace's derived lines. */
 static void test_walks_over_stats(void **state)
 {
 	struct opened o = training();
 	const struct tfp_op_stats *op_stats;
 	const struct tfp_steps *steps;
 	const struct tfp_functions *functions;
+	const struct tfp_capture *derived;
 	struct tfp_error err;
 	(void)state;
 	walks = 0;
@@ -76,6 +78,12 @@ static void test_walks_over_stats(void **state)
 	assert_int_equal(functions->count, 1);
 	/* Once, and again those few that root steps or are calls. */
 	assert_in_range(walks, o.capture->event_count, o.capture->event_count * 11 / 10);
+	walks = 0;
+	assert_int_equal(tfp_derived_lines_get(o.capture, NULL, &derived, &err), TFP_OK);
+	assert_in_range(derived->event_count, STEPS, SIZE_MAX);
+	assert_in_range(walks, 0, o.capture->event_count / 10);
+	/* What is derived has no message of its own for each event. */
+	assert_in_range(derived->bytes.size, 1, derived->event_count * 16);
 	close_built(&o);
 }
 
