@@ -2,6 +2,7 @@
 
 #include "analysis/runtime_events.h"
 #include "analysis/schema.h"
+#include "analysis/stat_columns.h"
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/progress.h"
@@ -57,6 +58,7 @@ struct line_task {
 	const struct tfp_plane *plane;
 	const struct tfp_line *line;
 	const struct tfp_schema *schema;
+	const struct tfp_line_stats *stats;
 	const uint8_t *types; /* enum tfp_runtime_event, by event metadata */
 	uint32_t plane_index, line_index;
 	bool is_host, is_modules; /* a line of XLA modules of a TensorCore */
@@ -65,9 +67,15 @@ struct line_task {
 	size_t count, room;
 };
 
+/* Ids that one event has; more than a file brings along by itself. */
+#define EVENT_IDS_MAX 64u
+
 struct work {
 	struct line_task *lines;
 	size_t line_count;
+	/* Only ends of these flows are wanted; NULL: all. */
+	const uint64_t *ids;
+	size_t id_count;
 	atomic_bool no_memory;
 };
 
@@ -174,6 +182,11 @@ static bool add_by_type(struct line_task *t, size_t i, enum tfp_runtime_event ty
 	return true;
 }
 
+static uint64_t launch_id(uint64_t correlation)
+{
+	return hash_numbers(TFP_CONTEXT_GPU_LAUNCH, &correlation, 1);
+}
+
 static bool read_event(struct line_task *t, size_t i)
 {
 	struct tfp_stat_iter it = tfp_event_stats(t->line, i);
@@ -198,8 +211,8 @@ static bool read_event(struct line_task *t, size_t i)
 	ok = add_by_type(t, i, (enum tfp_runtime_event)t->types[tfp_event_meta_index(t->line, i)],
 			 &f, &known);
 	if (ok && has(&f, CORRELATION_ID))
-		ok = add(t, i, hash_numbers(TFP_CONTEXT_GPU_LAUNCH, &f.number[CORRELATION_ID], 1),
-			 TFP_CONTEXT_GPU_LAUNCH, t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);
+		ok = add(t, i, launch_id(f.number[CORRELATION_ID]), TFP_CONTEXT_GPU_LAUNCH,
+			 t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);
 	if (ok && !known && has(&f, PRODUCER_TYPE) && has(&f, PRODUCER_ID))
 		ok = add_context(t, i, f.number[PRODUCER_TYPE], f.number[PRODUCER_ID],
 				 TFP_FLOW_OUT);
@@ -208,14 +221,54 @@ static bool read_event(struct line_task *t, size_t i)
 	return ok;
 }
 
+static bool is_wanted(const struct work *work, uint64_t id)
+{
+	bool found = !work->ids;
+	for (size_t i = 0; !found && i < work->id_count; i++)
+		found = work->ids[i] == id;
+	return found;
+}
+
+/* Most events with a flow have a correlation id and nothing else that matters. */
+static bool read_candidate(const struct work *work, struct line_task *t, size_t i)
+{
+	const struct tfp_line_stats *s = t->stats;
+	size_t before = t->count;
+	if (!tfp_event_set_has(&s->linked, i) && !tfp_event_set_has(&s->flowing, i)) {
+		uint64_t id = launch_id(tfp_correlation_of(s, i));
+		return !is_wanted(work, id) || add(t, i, id, TFP_CONTEXT_GPU_LAUNCH,
+						   t->is_host ? TFP_FLOW_OUT : TFP_FLOW_IN);
+	}
+	if (!read_event(t, i))
+		return false;
+	size_t kept = before;
+	for (size_t e = before; e < t->count; e++) {
+		if (is_wanted(work, t->ends[e].id))
+			t->ends[kept++] = t->ends[e];
+	}
+	t->count = kept;
+	return true;
+}
+
 static void read_line(void *context, size_t index)
 {
 	struct work *work = context;
 	struct line_task *t = &work->lines[index];
-	for (size_t i = 0; i < t->line->event_count && tfp_goes_on(i); i++) {
-		if (!read_event(t, i)) {
-			atomic_store(&work->no_memory, true);
-			return;
+	const struct tfp_line_stats *s = t->stats;
+	const size_t n = t->line->event_count;
+	size_t steps = 0;
+	/* By 64 events: most threads have many that lead nowhere. */
+	for (size_t w = 0; n && w <= (n - 1) / 64; w++) {
+		uint64_t word = (s->correlated.words ? s->correlated.words[w] : 0) |
+				(s->linked.words ? s->linked.words[w] : 0) |
+				(s->flowing.words ? s->flowing.words[w] : 0);
+		for (; word; word &= word - 1) {
+			if (!tfp_goes_on(steps++))
+				return;
+			if (!read_candidate(work, t, w * 64 + (size_t)__builtin_ctzll(word))) {
+				atomic_store(&work->no_memory, true);
+				return;
+			}
 		}
 	}
 }
@@ -412,7 +465,8 @@ static uint64_t ordinal_of(struct tfp_str name)
 	return ordinal;
 }
 
-static enum tfp_status prepare(const struct tfp_capture *capture, struct work *work,
+static enum tfp_status prepare(const struct tfp_capture *capture,
+			       const struct tfp_stat_columns *const stats[2], struct work *work,
 			       struct tfp_schema *schemas, uint8_t **types, struct tfp_error *err)
 {
 	for (size_t p = 0; p < capture->plane_count; p++) {
@@ -435,6 +489,7 @@ static enum tfp_status prepare(const struct tfp_capture *capture, struct work *w
 				.plane = plane,
 				.line = line,
 				.schema = &schemas[p],
+				.stats = &tfp_stats_of_plane(stats, p)[l],
 				.types = types[p],
 				.plane_index = (uint32_t)p,
 				.line_index = (uint32_t)l,
@@ -448,26 +503,66 @@ static enum tfp_status prepare(const struct tfp_capture *capture, struct work *w
 	return TFP_OK;
 }
 
-static void free_flows(void *fact)
+void tfp_flows_free(struct tfp_flows *flows)
 {
-	struct tfp_flows *flows = fact;
+	if (!flows)
+		return;
 	tfp_free(flows->ends);
 	tfp_free(flows->by_id);
 	tfp_free(flows);
 }
 
-static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
-			       uint64_t *heap_bytes, struct tfp_error *err)
+static void free_flows(void *fact)
 {
+	tfp_flows_free(fact);
+}
+
+/* One event of a capture's own lines, or none. */
+struct place {
+	uint32_t plane, line, event;
+};
+
+/* Notes the ids of the flows that an event has a part in. */
+static bool ids_of_event(struct work *work, const struct place *of, uint64_t *ids, size_t *count)
+{
+	*count = 0;
+	for (size_t i = 0; i < work->line_count; i++) {
+		struct line_task *t = &work->lines[i];
+		if (t->plane_index != of->plane || t->line_index != of->line)
+			continue;
+		if (!read_event(t, of->event))
+			return false;
+		for (size_t e = 0; e < t->count && *count < EVENT_IDS_MAX; e++)
+			ids[(*count)++] = t->ends[e].id;
+		t->count = 0;
+	}
+	return true;
+}
+
+/* of: NULL for all flows of the capture. */
+static enum tfp_status make(struct tfp_capture *capture, struct tfp_pool *pool,
+			    const struct place *of, struct tfp_flows **out, struct tfp_error *err)
+{
+	const struct tfp_stat_columns *stats[2];
+	uint64_t ids[EVENT_IDS_MAX];
+	enum tfp_status status = tfp_stat_columns_get_all(capture, pool, stats, err);
+	if (status != TFP_OK)
+		return status;
 	struct tfp_flows *flows = tfp_calloc(1, sizeof(*flows));
 	struct tfp_schema *schemas = tfp_calloc(capture->plane_count, sizeof(*schemas));
 	uint8_t **types = tfp_calloc(capture->plane_count, sizeof(*types));
 	struct work work = {.lines = tfp_calloc(capture->line_count, sizeof(*work.lines))};
-	enum tfp_status status = TFP_NO_MEMORY;
+	status = TFP_NO_MEMORY;
 	if (flows && schemas && types && work.lines)
-		status = prepare(capture, &work, schemas, types, err);
+		status = prepare(capture, stats, &work, schemas, types, err);
+	if (status == TFP_OK && of) {
+		if (!ids_of_event(&work, of, ids, &work.id_count))
+			status = TFP_NO_MEMORY;
+		work.ids = ids;
+	}
 	if (status == TFP_OK) {
-		tfp_pool_for(pool, work.line_count, read_line, &work);
+		if (!of || work.id_count)
+			tfp_pool_for(pool, work.line_count, read_line, &work);
 		if (atomic_load(&work.no_memory) || !join(capture, pool, &work, flows))
 			status = TFP_NO_MEMORY;
 	}
@@ -483,14 +578,39 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 	tfp_free(types);
 	tfp_free(work.lines);
 	if (status != TFP_OK) {
-		if (flows)
-			free_flows(flows);
+		tfp_flows_free(flows);
 		return tfp_fail(err, status, "no memory for flows");
 	}
+	*out = flows;
+	return TFP_OK;
+}
+
+static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
+			       uint64_t *heap_bytes, struct tfp_error *err)
+{
+	struct tfp_flows *flows;
+	enum tfp_status status = make(capture, pool, NULL, &flows, err);
+	if (status != TFP_OK)
+		return status;
 	*heap_bytes =
 		sizeof(*flows) + flows->count * (sizeof(*flows->ends) + sizeof(*flows->by_id));
 	*fact = flows;
 	return TFP_OK;
+}
+
+enum tfp_status tfp_flows_near(struct tfp_capture *capture, struct tfp_pool *pool, uint32_t plane,
+			       uint32_t line, uint32_t event, struct tfp_flows **out,
+			       struct tfp_error *err)
+{
+	const struct place of = {plane, line, event};
+	enum tfp_status status = make(capture, pool, &of, out, err);
+	if (status == TFP_OK && tfp_cancelled()) {
+		tfp_flows_free(*out);
+		status = tfp_fail_cancelled(err);
+	}
+	if (status != TFP_OK)
+		*out = NULL;
+	return status;
 }
 
 enum tfp_status tfp_flows_get(struct tfp_capture *capture, struct tfp_pool *pool,

@@ -34,6 +34,15 @@ struct tfp_flows {
 enum tfp_status tfp_flows_get(struct tfp_capture *capture, struct tfp_pool *pool,
 			      const struct tfp_flows **out, struct tfp_error *err) TFP_CHECK;
 
+/* Only the flows that an event of the capture's own lines has a part in, with all of their
+ * ends: a look at ids takes a fraction of what all flows of a large capture take, which are
+ * for whoever wants them all. The caller's, freed with tfp_flows_free. */
+enum tfp_status tfp_flows_near(struct tfp_capture *capture, struct tfp_pool *pool, uint32_t plane,
+			       uint32_t line, uint32_t event, struct tfp_flows **out,
+			       struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. */
+void tfp_flows_free(struct tfp_flows *flows);
+
 /* The ends at one event: *count of them from the one returned on. */
 const struct tfp_flow_end *tfp_flows_of_event(const struct tfp_flows *flows, bool derived,
 					      uint32_t plane, uint32_t line, uint32_t event,

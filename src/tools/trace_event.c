@@ -198,16 +198,23 @@ static void put_flow(struct tfp_buf *out, const struct place *p, const struct tf
 static enum tfp_status put_flows(struct tfp_buf *out, const struct tfp_trace *trace,
 				 const struct place *p, struct tfp_error *err)
 {
-	const struct tfp_flows *flows;
+	struct tfp_flows *flows = NULL;
 	const struct tfp_track *track = p->t.track;
 	size_t end_count, written = 0;
-	enum tfp_status status = tfp_flows_get(p->t.host->capture, trace->pool, &flows, err);
-	if (status != TFP_OK)
-		return status;
-	const struct tfp_flow_end *ends =
-		tfp_flows_of_event(flows, track->capture != p->t.host->capture, track->plane_index,
-				   track->line_index, p->event, &end_count);
 	tfp_buf_puts(out, ",\"flows\":[");
+	/* Nothing leads to or from what was derived. */
+	if (track->capture == p->t.host->capture) {
+		enum tfp_status status =
+			tfp_flows_near(p->t.host->capture, trace->pool, track->plane_index,
+				       track->line_index, p->event, &flows, err);
+		if (status != TFP_OK)
+			return status;
+	}
+	const struct tfp_flow_end *ends =
+		flows ? tfp_flows_of_event(flows, false, track->plane_index, track->line_index,
+					   p->event, &end_count)
+		      : NULL;
+	end_count = flows ? end_count : 0;
 	for (size_t e = 0; e < end_count; e++) {
 		size_t count;
 		const uint32_t *list = tfp_flows_of_id(flows, ends[e].id, &count);
@@ -222,6 +229,7 @@ static enum tfp_status put_flows(struct tfp_buf *out, const struct tfp_trace *tr
 		}
 	}
 	tfp_buf_printf(out, "],\"flows_total\":%zu", written);
+	tfp_flows_free(flows);
 	return TFP_OK;
 }
 
