@@ -424,15 +424,38 @@ static bool make_lanes(struct making *m, struct tfp_timeline_track *t, const uin
 	return true;
 }
 
-static uint8_t *hidden_names(const struct tfp_plane *plane, bool *any)
+/* Which events of a line are not shown: by name, in a table where the line is longer than that
+ * would be. */
+struct hiding {
+	const struct tfp_plane *plane;
+	const struct tfp_line *line;
+	uint8_t *by_meta;
+	bool any;
+};
+
+static bool hides(const struct hiding *h, size_t event)
 {
-	uint8_t *hidden = tfp_calloc(plane->event_meta_count, 1);
-	*any = false;
-	for (size_t i = 0; hidden && i < plane->event_meta_count; i++) {
-		hidden[i] = tfp_event_name_is_internal(plane->event_metas[i].name);
-		*any |= hidden[i];
+	uint32_t meta = tfp_event_meta_index(h->line, event);
+	return h->by_meta ? h->by_meta[meta]
+			  : tfp_event_name_is_internal(h->plane->event_metas[meta].name);
+}
+
+/* false without memory. */
+static bool hiding_init(struct hiding *h, const struct tfp_plane *plane,
+			const struct tfp_line *line)
+{
+	*h = (struct hiding){.plane = plane, .line = line};
+	if (line->event_count < plane->event_meta_count) {
+		for (size_t i = 0; i < line->event_count && !h->any; i++)
+			h->any = hides(h, i);
+		return true;
 	}
-	return hidden;
+	h->by_meta = tfp_calloc(plane->event_meta_count, 1);
+	for (size_t m = 0; h->by_meta && m < plane->event_meta_count; m++) {
+		h->by_meta[m] = tfp_event_name_is_internal(plane->event_metas[m].name);
+		h->any |= h->by_meta[m];
+	}
+	return h->by_meta != NULL;
 }
 
 static bool make_line(struct making *m, struct tfp_timeline_track *t, const struct tfp_track *track)
@@ -441,18 +464,18 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 	uint32_t counts[TFP_TIMELINE_LANES] = {0}, next[TFP_TIMELINE_LANES], lane_count = 0;
 	uint32_t n = (uint32_t)line->event_count, shown = (uint32_t)track->event_count;
 	struct free_lanes lanes;
-	bool any_hidden, ok;
-	uint8_t *hidden = hidden_names(track->plane, &any_hidden);
+	struct hiding hiding;
+	bool ok = hiding_init(&hiding, track->plane, line);
 	uint8_t *of_event = tfp_malloc(n);
 	uint32_t *order = NULL;
-	ok = hidden && of_event;
+	ok = ok && of_event;
 	free_lanes_init(&lanes);
 	for (uint32_t i = 0; ok && i < n; i++) {
 		if (!tfp_goes_on(i)) {
 			ok = false; /* not all events have their lanes */
 			break;
 		}
-		if (any_hidden && hidden[tfp_event_meta_index(line, i)])
+		if (hiding.any && hides(&hiding, i))
 			continue;
 		int64_t start = tfp_event_offset_ps(line, i);
 		unsigned lane = take_lane(&lanes, start, start + tfp_event_duration_ps(line, i));
@@ -467,7 +490,7 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 		t->owned[1] = order = take(m, shown, sizeof(*order));
 		ok = order != NULL;
 		for (uint32_t i = 0; ok && i < n; i++) {
-			if (!any_hidden || !hidden[tfp_event_meta_index(line, i)])
+			if (!hiding.any || !hides(&hiding, i))
 				order[next[of_event[i]]++] = i;
 		}
 	}
@@ -475,7 +498,7 @@ static bool make_line(struct making *m, struct tfp_timeline_track *t, const stru
 	ok = ok && make_lanes(m, t, counts, lane_count);
 	for (uint32_t l = 0; ok && l < lane_count && tfp_goes_on(0); l++)
 		fill_lane(t, l);
-	tfp_free(hidden);
+	tfp_free(hiding.by_meta);
 	tfp_free(of_event);
 	return ok;
 }

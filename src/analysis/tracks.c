@@ -339,6 +339,14 @@ static bool measure_counters(struct tfp_track *tracks, size_t count)
 static bool measure_line(struct tfp_track *t)
 {
 	const struct tfp_plane *plane = t->plane;
+	/* A table of names is more than a short line asks for. */
+	if (t->line->event_count < plane->event_meta_count) {
+		for (size_t i = 0; i < t->line->event_count; i++) {
+			if (!tfp_event_name_is_internal(tfp_event_meta(plane, t->line, i)->name))
+				see_event(t, i);
+		}
+		return true;
+	}
 	uint8_t *hidden = tfp_calloc(plane->event_meta_count, 1);
 	if (!hidden)
 		return false;

@@ -306,6 +306,9 @@ bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat);
 unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
 			  const uint8_t *wanted, struct tfp_stat *stat);
 
+/* The next stat whose value is a text, or refers to one. Numbers are passed over as above. */
+bool tfp_stat_next_text(struct tfp_stat_iter *it, struct tfp_stat *stat);
+
 /* The key in the file of the stat metadata with this name, or INT64_MIN; for
  * comparing with tfp_stat.metadata_id. */
 int64_t tfp_plane_stat_id(const struct tfp_plane *plane, const char *name);

@@ -270,6 +270,44 @@ unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids
 	return 0;
 }
 
+static bool is_text(const struct tfp_stat *stat)
+{
+	return stat->kind == TFP_STAT_STR || stat->kind == TFP_STAT_REF;
+}
+
+bool tfp_stat_next_text(struct tfp_stat_iter *it, struct tfp_stat *stat)
+{
+	const uint32_t stats = TFP_PB_TAG(it->field, TFP_PB_BYTES);
+	const uint8_t *at = it->cursor.at, *const end = it->cursor.end;
+	while (at != end) {
+		if (*at == stats) {
+			struct usual u = usual_stat(at + 1, end);
+			if (u.value && read_usual_value(u.value, u.end, stat)) {
+				at = u.end;
+				if (!is_text(stat))
+					continue;
+				stat->metadata_id = u.key;
+				it->cursor.at = at;
+				return true;
+			}
+		} else if (TFP_PB_WIRE(*at) == TFP_PB_VARINT && *at >= 8 && *at < 0x80) {
+			const uint8_t *next = after_number(at + 1, end);
+			if (next) {
+				at = next;
+				continue;
+			}
+		}
+		it->cursor.at = at;
+		if (!tfp_stat_next(it, stat))
+			return false;
+		if (is_text(stat))
+			return true;
+		at = it->cursor.at;
+	}
+	it->cursor.at = end;
+	return false;
+}
+
 int64_t tfp_plane_stat_id(const struct tfp_plane *plane, const char *name)
 {
 	for (size_t i = 1; i < plane->stat_meta_count; i++) {

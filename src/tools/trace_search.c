@@ -118,9 +118,9 @@ static bool number_matches(struct hand *h, const struct tfp_stat *stat)
 static bool stats_match(struct hand *h, const struct plane_names *p, struct tfp_stat_iter it)
 {
 	const struct tfp_plane *plane = p->plane;
+	const bool numbers = h->s->numbers;
 	struct tfp_stat stat;
-	while (tfp_stat_next(&it, &stat)) {
-		uint32_t name = tfp_id_map_find(&plane->stat_meta_ids, stat.metadata_id);
+	while (numbers ? tfp_stat_next(&it, &stat) : tfp_stat_next_text(&it, &stat)) {
 		bool found = false;
 		switch (stat.kind) {
 		case TFP_STAT_STR:
@@ -133,12 +133,15 @@ static bool stats_match(struct hand *h, const struct plane_names *p, struct tfp_
 		case TFP_STAT_INT:
 		case TFP_STAT_UINT:
 		case TFP_STAT_DOUBLE:
-			found = h->s->numbers && number_matches(h, &stat);
+			found = number_matches(h, &stat);
 			break;
 		default:
 			break;
 		}
-		if (found && !tfp_stat_name_is_internal(plane->stat_metas[name].name) &&
+		if (!found)
+			continue;
+		uint32_t name = tfp_id_map_find(&plane->stat_meta_ids, stat.metadata_id);
+		if (!tfp_stat_name_is_internal(plane->stat_metas[name].name) &&
 		    !tfp_stat_is_unset(plane, plane->stat_metas[name].name))
 			return true;
 	}

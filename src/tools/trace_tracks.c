@@ -17,6 +17,7 @@ enum { ON_HOST, ON_DEVICE, SIDES };
 struct density {
 	const struct tfp_trace_track *tracks;
 	int64_t duration_ps;
+	int64_t begins_ps[SLOTS + 1]; /* of slots, and of the end */
 	/* Time that the outermost lanes are busy, in 1/2^20 of a slot. */
 	atomic_uint_least64_t busy[SIDES][SLOTS];
 };
@@ -24,6 +25,20 @@ struct density {
 static int64_t slot_begin(int64_t duration_ps, unsigned slot)
 {
 	return (int64_t)((__int128)duration_ps * slot / SLOTS);
+}
+
+/* The slot that a moment is in, or the first. */
+static unsigned first_slot(const struct density *d, int64_t ps)
+{
+	unsigned low = 0, high = SLOTS;
+	while (high - low > 1) {
+		unsigned middle = low + (high - low) / 2;
+		if (d->begins_ps[middle] <= ps)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* How busy the first lane of a track is, slot by slot. */
@@ -37,9 +52,15 @@ static void add_track(void *context, size_t index)
 	    t->track->kind == TFP_TRACK_COUNTER ||
 	    (timeline->overflows && timeline->lane_count == 1))
 		return;
-	for (unsigned s = 0; s < SLOTS; s++) {
-		int64_t begin = slot_begin(d->duration_ps, s);
-		int64_t end = slot_begin(d->duration_ps, s + 1);
+	/* From the first event's begin to the last one's end: many threads are short. */
+	const uint32_t last = timeline->lanes[0].count - 1;
+	const int64_t first_ps = tfp_lane_start_ps(timeline, 0, 0) + t->shift_ps;
+	const int64_t end_ps =
+		tfp_lane_start_ps(timeline, 0, last) + t->shift_ps +
+		tfp_event_duration_ps(timeline->line, tfp_lane_event(timeline, 0, last));
+	for (unsigned s = first_slot(d, first_ps); s < SLOTS && d->begins_ps[s] < end_ps; s++) {
+		int64_t begin = d->begins_ps[s];
+		int64_t end = d->begins_ps[s + 1];
 		if (begin == end)
 			continue;
 		int64_t busy = tfp_lane_busy_between_ps(timeline, 0, begin - t->shift_ps,
@@ -80,6 +101,8 @@ static enum tfp_status put_densities(const struct tfp_trace *trace, struct tfp_b
 	if (d) {
 		d->tracks = tracks;
 		d->duration_ps = trace->duration_ps;
+		for (unsigned s = 0; s <= SLOTS; s++)
+			d->begins_ps[s] = slot_begin(trace->duration_ps, s);
 		tfp_pool_for(trace->pool, count, add_track, d);
 		tfp_buf_printf(out, "\"density\":{\"slots\":%u,\"host\":", SLOTS);
 		put_density(d, ON_HOST, out);

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import cut_lines
 import lengthen
 
 SUFFIX = ".xplane.pb"
@@ -40,6 +41,21 @@ class Captures:
             lengthen.lengthen(self.tpu, os.path.join(place, "host0" + SUFFIX), megabytes * 1000000)
 
         return files_below(self._made(name, make))[0]
+
+    def long_gpu(self, size):
+        """One composed file of about that size, as today's profilers write them."""
+        return files_below(self.composed(size, "--size", size))[0]
+
+    def many_lines(self, size, events):
+        """A composed file in few lines, and the same one with so many events a line at most."""
+        (few,) = files_below(self.composed(size, "--size", size))
+
+        def make(folder):
+            place = os.path.join(folder, "plugins", "profile", "lines")
+            os.makedirs(place)
+            cut_lines.cut_lines(few, os.path.join(place, "host0" + SUFFIX), events)
+
+        return few, files_below(self._made(f"{size}-lines-of-{events}", make))[0]
 
     def runs(self, count):
         """A log directory with that many runs, which share one small capture by hard links."""

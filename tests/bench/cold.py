@@ -10,6 +10,8 @@ WHAT = {
     "overview_page": "overview_page",
     "tile": "first trace tile",
     "derived": "first trace tile, with derived lines",
+    "event": "first event looked up",
+    "search": "first search over arguments",
 }
 
 
@@ -81,3 +83,30 @@ def cold(bench):
     bench.table.at_most(f"cold overview_page, {LARGE_MB} MB, peak heap", 0.8,
                         max(large.heap) / large.size, "x the file",
                         f"{max(large.heap) / 1e6:.0f} MB")
+
+
+def unkind(bench):
+    """Captures that cost more than most: 1 GB of raw GPU events, and tens of thousands of lines."""
+    file = bench.captures.long_gpu("1G")
+    rounds = max(2, bench.options.rounds // 3)
+    large = measure(bench, file, ["scan", "overview_page", "derived", "event", "search"], rounds)
+    scan = large["scan"]
+    for kind, goal in (("overview_page", 5), ("derived", 8)):
+        one = large[kind]
+        bench.table.at_most(f"cold {WHAT[kind]}, raw GPU capture of 1 GB", goal,
+                            min(one.ms) / min(scan.ms), "x a bare scan",
+                            f"{min(one.ms):.0f} ms; both processors' time"
+                            f" {min(one.busy) / min(scan.busy):.1f} x")
+        bench.table.at_most(f"\u2013 {WHAT[kind]}, peak heap", 0.5, max(one.heap) / one.size,
+                            "x the file", f"{max(one.heap) / 1e6:.0f} MB")
+    for kind in ("event", "search"):
+        bench.table.at_most(f"{WHAT[kind]}, the same", 500, min(large[kind].ms), "ms",
+                            f"processor time {min(large[kind].busy):.0f} ms")
+    few_file, many_file = bench.captures.many_lines("20M", 8)
+    few = measure(bench, few_file, ["scan", "overview_page", "tile"], bench.options.rounds)
+    many = measure(bench, many_file, ["scan", "overview_page", "tile"], bench.options.rounds)
+    one, other = many["overview_page"], few["overview_page"]
+    bench.table.at_most("cold overview_page, 39,700 lines of 8 events", 3.5,
+                        min(one.busy) / min(other.busy), "x the same events in 26 lines",
+                        f"processor time {min(one.busy):.0f} ms;"
+                        f" {min(one.busy) / min(many['scan'].busy):.1f} x a bare scan")

@@ -191,8 +191,13 @@ static void test_wanted_are_those_of_all(void **state)
 		memcpy(bytes, b.data, size);
 		uint8_t *data = realloc(bytes, size ? size : 1);
 		struct tfp_stat_iter it = {tfp_pb_cursor(data, size), 4};
-		struct tfp_stat_iter few = it;
+		struct tfp_stat_iter few = it, texts = it;
 		while (tfp_stat_next(&it, &all)) {
+			if (all.kind == TFP_STAT_STR || all.kind == TFP_STAT_REF) {
+				assert_true(tfp_stat_next_text(&texts, &wanted));
+				assert_int_equal(wanted.kind, all.kind);
+				assert_int_equal(wanted.metadata_id, all.metadata_id);
+			}
 			int which = table[tfp_id_map_find(&plane.stat_meta_ids, all.metadata_id)];
 			if (!which)
 				continue;
@@ -208,6 +213,7 @@ static void test_wanted_are_those_of_all(void **state)
 			found++;
 		}
 		assert_int_equal(tfp_stat_next_of(&few, &plane.stat_meta_ids, table, &wanted), 0);
+		assert_false(tfp_stat_next_text(&texts, &wanted));
 		free(data);
 		tfp_buf_release(&b);
 	}
