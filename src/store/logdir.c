@@ -150,7 +150,8 @@ static char *absolute_path(const char *path)
 		tfp_buf_release(&buf);
 		return NULL;
 	}
-	while (buf.size > 1 && buf.data[buf.size - 1] == '/')
+	while (buf.size > 1 && (buf.data[buf.size - 1] == '/' ||
+				(buf.data[buf.size - 1] == '.' && buf.data[buf.size - 2] == '/')))
 		buf.size--;
 	return tfp_buf_take(&buf, NULL);
 }
@@ -255,6 +256,11 @@ enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error 
 	if (error)
 		return tfp_fail(err, TFP_IO, "cannot read the log directory: %s", strerror(error));
 	return TFP_OK;
+}
+
+const char *tfp_logdir_absolute_path(const struct tfp_logdir *dir)
+{
+	return dir->hidden ? NULL : dir->root_path;
 }
 
 void tfp_logdir_hide_path(struct tfp_logdir *dir)

@@ -80,6 +80,9 @@ enum tfp_status tfp_logdir_new(struct tfp_logdir **out, const char *path, unsign
 void tfp_logdir_free(struct tfp_logdir *dir);
 /* The path as it was given, or, once it is hidden, its last part. */
 const char *tfp_logdir_path(const struct tfp_logdir *dir);
+/* The path from the root on, for commands that somebody may run elsewhere; NULL once it is
+ * hidden. */
+const char *tfp_logdir_absolute_path(const struct tfp_logdir *dir);
 /* Others than its owner will read what is said about it: from now on that does not
  * tell where it lies. Before any other thread uses it. */
 void tfp_logdir_hide_path(struct tfp_logdir *dir);

@@ -382,10 +382,12 @@ static void set_statements(struct tfp_table *t, const struct shares *shares, boo
 		tfp_table_set_property(t, "outside_compilation_statement", "");
 	if (tells_precision && shares->compute_16_percent + shares->compute_32_percent > 0 &&
 	    shares->compute_16_percent < LITTLE_16_BIT)
-		tfp_set_property(t, "precision_statement",
-				 "Only %.1f%% of the time of device computation is 16-bit: where "
-				 "the accuracy allows it, 16-bit operations may be faster.",
-				 shares->compute_16_percent);
+		tfp_set_property(
+			t, "precision_statement",
+			"The device computes with 16-bit numbers for %.1f%% of its computing "
+			"time. They are faster than 32-bit ones: use them where the program "
+			"stays accurate enough (mixed precision).",
+			shares->compute_16_percent);
 	else
 		tfp_table_set_property(t, "precision_statement", "");
 }

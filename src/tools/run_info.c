@@ -390,14 +390,15 @@ bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_
 {
 	if (snapshot->run_count)
 		return false;
-	const char *path = tfp_logdir_path(dir);
-	tfp_fail(err, TFP_NOT_FOUND, "there is no capture (*.xplane.pb) in \"%s\" or below", path);
-	tfp_error_set_hint(
-		err,
-		"a profiler writes captures to DIR/plugins/profile/RUN/HOST.xplane.pb, "
-		"for example after tf.profiler.experimental.start(\"%.100s\") or "
-		"jax.profiler.start_trace(\"%.100s\"); new ones are noticed by themselves",
-		path, path);
+	const char *path = tfp_logdir_absolute_path(dir);
+	tfp_fail(err, TFP_NOT_FOUND, "there is no capture (*.xplane.pb) in \"%s\" or below",
+		 tfp_logdir_path(dir));
+	/* The program that is profiled runs in a folder of its own. */
+	tfp_error_set_hint(err,
+			   "a profiler writes captures to DIR/plugins/profile/RUN/HOST.xplane.pb, "
+			   "for example after tf.profiler.experimental.start(\"%.100s\") or "
+			   "jax.profiler.start_trace(\"%.100s\"); new ones are shown by themselves",
+			   path ? path : "DIR", path ? path : "DIR");
 	return true;
 }
 

@@ -129,10 +129,10 @@ static const struct advice advices[] = {
 	},
 	{
 		"sequential",
-		"It works on one element after the other by its nature. (1) Run several copies "
+		"It cannot work on several elements at once. (1) Run several copies "
 		"of the pipeline over shards of the input, and interleave them. (2) If its output "
 		"fits into memory and nothing before it is random, put cache() behind it. "
-		"(3) Batch before it where that keeps the meaning: fewer, larger calls.",
+		"(3) Batch before it, if the result stays the same: it is called less often then.",
 		GUIDE_STEPS "#transformation_datasets",
 		{"Filter", "Batch", "Unbatch"},
 	},

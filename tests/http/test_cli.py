@@ -247,6 +247,18 @@ class Reading(Case):
         names = [l.split()[0] for l in self.lines("tools") if not l.startswith(" ")]
         self.assertEqual(names, [tool["name"] for tool in self.serve().json("/tools")])
 
+    def test_where_a_profiler_should_write_is_said_from_the_root(self):
+        folder = tempfile.mkdtemp(dir=support.scratch())
+        os.mkdir(os.path.join(folder, "runs"))
+        for given in ("runs", "./runs/", "."):
+            expected = os.path.join(os.path.realpath(folder), "runs" if "runs" in given else "")
+            done = subprocess.run([support.CLI, "overview_page", given, "--no-cache"], cwd=folder,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            said = re.search(r'start_trace\("([^"]+)"\)', done.stderr)[1]
+            self.assertTrue(os.path.isabs(said), said)
+            self.assertEqual(os.path.realpath(said), os.path.realpath(expected))
+
     def test_help_and_version(self):
         self.assertTrue(all(len(l) <= 80 for l in self.lines("--help")))
         self.assertRegex(self.lines("--version")[0], r"^tfprof \d+\.\d+\.\d+$")
