@@ -349,6 +349,20 @@ static void hold_standard_files(void)
 		close(fd);
 }
 
+/* What is sent to other programs by these, such as to have a log opened anew, or by a timer, is
+ * not for the server, and no reason to end. */
+static void ignore_other_signals(void)
+{
+	static const int numbers[] = {SIGPIPE,   SIGUSR1, SIGUSR2, SIGALRM,
+				      SIGVTALRM, SIGPROF, SIGIO,   SIGPWR};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		signal(numbers[i], SIG_IGN);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		signal(number, SIG_IGN);
+	/* A file that may not grow further is an error, not the end. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
 /* A connection and a file being read need a descriptor each. */
 static void raise_file_limit(unsigned connections)
 {
@@ -588,9 +602,7 @@ int main(int argc, char **argv)
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	/* A file that may not grow further is an error, not the end. */
-	signal(SIGXFSZ, SIG_IGN);
+	ignore_other_signals();
 	raise_file_limit(o.limits.connections);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	tfp_documents_init();

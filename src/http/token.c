@@ -61,6 +61,13 @@ static enum tfp_status read_line(int fd, const char *path, char *token, struct t
 		tfp_error_set_file(err, path);
 		return TFP_BAD_INPUT;
 	}
+	/* Who owns it reads it and chooses what is in it. */
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		tfp_fail(err, TFP_FORBIDDEN, "the token file belongs to somebody else");
+		tfp_error_set_file(err, path);
+		tfp_error_set_hint(err, "remove it, and a new one is made, or name another");
+		return TFP_FORBIDDEN;
+	}
 	/* A group may share it, and must not choose it. */
 	if (st.st_mode & (S_IRWXO | S_IWGRP)) {
 		tfp_fail(err, TFP_FORBIDDEN, "others can %s the token file",

@@ -19,8 +19,8 @@
 enum tfp_status tfp_token_make(char token[TFP_TOKEN_SIZE], struct tfp_error *err) TFP_CHECK;
 
 /* Reads the file's first line, or, where there is no file, makes one with a new
- * token and mode 0600. Refused with TFP_FORBIDDEN when other users can read or
- * change it, with TFP_BAD_INPUT when the line is not TFP_TOKEN_MIN to
+ * token and mode 0600. Refused with TFP_FORBIDDEN when other users but root own
+ * it or can read or change it, with TFP_BAD_INPUT when the line is not TFP_TOKEN_MIN to
  * TFP_TOKEN_MAX letters, digits, '-', '_', '.' and '~'. */
 enum tfp_status tfp_token_file(const char *path, char token[TFP_TOKEN_MAX + 1], bool *made,
 			       struct tfp_error *err) TFP_CHECK;

@@ -171,6 +171,13 @@ static bool make_folders(char *path)
 	}
 }
 
+/* Whether nobody else can put results into a folder. */
+static bool is_private(int fd)
+{
+	struct stat st;
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 enum tfp_status tfp_result_cache_new(struct tfp_result_cache **out, const char *folder,
 				     const char *outside, uint64_t limit_bytes, uint64_t build,
 				     struct tfp_error *err)
@@ -192,6 +199,14 @@ enum tfp_status tfp_result_cache_new(struct tfp_result_cache **out, const char *
 		if (fd >= 0)
 			close(fd);
 		return TFP_IO;
+	}
+	if (!is_private(fd)) {
+		tfp_fail(err, TFP_FORBIDDEN,
+			 "results are not kept in %s, where somebody else may write", folder);
+		tfp_error_set_hint(err, "chmod go-w it if it is yours, or name another folder with "
+					"--cache-dir");
+		close(fd);
+		return TFP_FORBIDDEN;
 	}
 	struct tfp_result_cache *cache = tfp_calloc(1, sizeof(*cache));
 	without_slashes(path);
@@ -227,7 +242,6 @@ void tfp_result_cache_free(struct tfp_result_cache *cache)
 static bool make_again(struct tfp_result_cache *cache)
 {
 	char path[PATH_MAX];
-	struct stat st;
 	/* Looked at before anything is made behind a link. */
 	if (!resolve(cache->path, path))
 		return false;
@@ -240,11 +254,9 @@ static bool make_again(struct tfp_result_cache *cache)
 				    : -1;
 	if (fd < 0)
 		return false;
-	bool ok = fstat(fd, &st) == 0;
-	if (ok && (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))) {
+	bool ok = is_private(fd);
+	if (!ok)
 		errno = EPERM;
-		ok = false;
-	}
 	/* In one step: others may be about to use the descriptor. */
 	ok = ok && dup3(fd, cache->folder, O_CLOEXEC) >= 0;
 	int error = errno;

@@ -30,8 +30,9 @@
 struct tfp_result_cache;
 
 /* Uses folder, made if need be for its owner alone. TFP_BAD_QUERY when it would lie inside the
- * directory `outside` (may be NULL), TFP_IO when it cannot be written. limit_bytes: of
- * all files. build: results of another build are not found. */
+ * directory `outside` (may be NULL), TFP_IO when it cannot be written, TFP_FORBIDDEN when it
+ * is somebody else's or others may write it. limit_bytes: of all files. build: results of another
+ * build are not found. */
 enum tfp_status tfp_result_cache_new(struct tfp_result_cache **out, const char *folder,
 				     const char *outside, uint64_t limit_bytes, uint64_t build,
 				     struct tfp_error *err) TFP_CHECK;

@@ -201,6 +201,17 @@ class Tokens(AccessCase):
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(words, done.stderr)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file away")
+    def test_a_token_file_of_somebody_else(self):
+        path = self.path("token")
+        write(path, b"x" * 32)
+        os.chmod(path, 0o600)
+        os.chown(path, 65534, -1)
+        done = subprocess.run([support.SERVER, "--port", "0", "--token-file", path, self.folder],
+                              capture_output=True, text=True, timeout=support.PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("belongs to somebody else", done.stderr)
+
     def test_usage(self):
         for args in (["--auth", "basic"], ["--auth", "none", "--token-file", "x"],
                      ["--listen", "tcp:1"], ["--listen", "unix:"],

@@ -142,6 +142,13 @@ class Usage(Case):
 
 
 class Stopping(Case):
+    def test_signals_that_mean_nothing(self):
+        server = self.serve()
+        for number in ("USR1", "USR2", "ALRM", "VTALRM", "PROF", "IO", "PWR", "PIPE", "RTMIN"):
+            server.signal(getattr(signal, "SIG" + number))
+            self.assertEqual(server.get("/healthz").status, 200, number)
+        self.assertEqual(server.stop(), 0)
+
     def test_signals(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             server = self.serve()

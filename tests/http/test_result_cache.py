@@ -45,6 +45,19 @@ class Kept(Case):
     def host_file(self, number):
         return os.path.join(self.logdir, "plugins/profile", RUN, "worker-%02d.xplane.pb" % number)
 
+    def test_a_folder_that_others_may_write(self):
+        for mode, owner in ((0o777, None), (0o770, None), (0o700, 65534)):
+            if owner and os.geteuid():
+                continue  # only root can give it away
+            with self.subTest(mode=mode, owner=owner):
+                os.makedirs(self.cache, exist_ok=True)
+                os.chown(self.cache, owner or -1, -1)
+                os.chmod(self.cache, mode)
+                log = []
+                self.visit(log=log)
+                self.assertIn("where somebody else may write", log[0])
+                self.assertEqual(self.files(), [])
+
     def test_a_second_visit_opens_no_capture(self):
         plain, opened = self.visit("--no-cache")
         self.assertEqual(opened, ["worker-00", "worker-01", "worker-02"])

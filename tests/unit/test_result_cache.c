@@ -354,6 +354,13 @@ static void test_where_it_must_not_be(void **state)
 	/* A name that only begins alike, and a folder above. */
 	assert_int_equal(try_new(path_of("logs2"), path_of("logs")), TFP_OK);
 	assert_int_equal(try_new(root, path_of("logs")), TFP_OK);
+	/* Others may write there. */
+	assert_int_equal(mkdir(path_of("open"), 0700), 0);
+	assert_int_equal(try_new(path_of("open"), NULL), TFP_OK);
+	assert_int_equal(chmod(path_of("open"), 0770), 0);
+	assert_int_equal(try_new(path_of("open"), NULL), TFP_FORBIDDEN);
+	assert_int_equal(chmod(path_of("open"), 0702), 0);
+	assert_int_equal(try_new(path_of("open"), NULL), TFP_FORBIDDEN);
 	/* What is there is no folder. */
 	write_file(path_of("file"), (const uint8_t *)"x", 1);
 	assert_int_equal(try_new(path_of("file"), NULL), TFP_IO);
