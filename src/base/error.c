@@ -16,6 +16,7 @@ static const char *const names[TFP_STATUS_COUNT] = {
 	[TFP_FORBIDDEN] = "forbidden",
 	[TFP_BUSY] = "busy",
 	[TFP_CHANGING] = "changing",
+	[TFP_UNAVAILABLE] = "unavailable",
 	[TFP_TOO_MANY] = "too_many",
 	[TFP_CANCELLED] = "cancelled",
 	[TFP_IO] = "io",

@@ -26,6 +26,7 @@ enum tfp_status {
 	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
 	TFP_BUSY,           /* later, perhaps */
 	TFP_CHANGING,       /* a file that somebody is still writing */
+	TFP_UNAVAILABLE,    /* the log directory is not there, for now */
 	TFP_TOO_MANY,       /* more of it at a time than is taken on */
 	TFP_CANCELLED,      /* nobody wants it any more */
 	TFP_IO,             /* the operating system said no */

@@ -21,7 +21,7 @@
 #define PACKED_PIECE (LARGE_BODY + LARGE_BODY / 8)
 /* For what is refused because there is too much of it now. */
 #define RETRY_AFTER_S 2u
-/* For a file that is still being written. */
+/* For a file that is still being written, or a folder that is away. */
 #define COMPLETE_AFTER_S 5u
 
 static const unsigned http_status[TFP_STATUS_COUNT] = {
@@ -30,6 +30,7 @@ static const unsigned http_status[TFP_STATUS_COUNT] = {
 	[TFP_UNAUTHORIZED] = 401, [TFP_FORBIDDEN] = 403, [TFP_BUSY] = 503,
 	[TFP_TOO_MANY] = 429,     [TFP_CANCELLED] = 503, [TFP_IO] = 500,
 	[TFP_TOO_LARGE] = 413,    [TFP_INTERNAL] = 500,  [TFP_CHANGING] = 503,
+	[TFP_UNAVAILABLE] = 503,
 };
 
 void tfp_reply_init(struct tfp_reply *reply)
@@ -68,7 +69,7 @@ void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 	reply->retry_after_s = 0;
 	if (err->status == TFP_TOO_MANY || err->status == TFP_BUSY)
 		reply->retry_after_s = RETRY_AFTER_S;
-	else if (err->status == TFP_CHANGING)
+	else if (err->status == TFP_CHANGING || err->status == TFP_UNAVAILABLE)
 		reply->retry_after_s = COMPLETE_AFTER_S;
 	tfp_error_json(err, &reply->body);
 	if (!tfp_buf_failed(&reply->body))

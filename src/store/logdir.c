@@ -17,12 +17,13 @@
 /* ---- snapshots ---- */
 
 /* Opens root_path anew, so that a directory that was removed and made again is
- * followed to its new self. Called by the one that scans. */
-static void reopen_root(struct tfp_logdir *dir)
+ * followed to its new self. Called by the one that scans. 0, or why there is no root. */
+static int reopen_root(struct tfp_logdir *dir)
 {
 	struct stat now, before;
 	int fd = open(dir->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *real = fd < 0 ? NULL : realpath(dir->root_path, NULL);
+	int error = real ? 0 : errno;
 	if (!real && fd >= 0) {
 		close(fd);
 		fd = -1;
@@ -41,6 +42,7 @@ static void reopen_root(struct tfp_logdir *dir)
 		dir->root_real = real;
 	}
 	pthread_mutex_unlock(&dir->lock);
+	return error;
 }
 
 enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_logdir_snapshot **out,
@@ -61,9 +63,10 @@ enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_log
 	pthread_mutex_unlock(&dir->lock);
 
 	int64_t start = tfp_clock_monotonic_ns();
-	reopen_root(dir);
+	int error = reopen_root(dir);
 	/* Only the one that scans changes root, so it needs no lock to read it. */
-	status = tfp_logdir_scan(dir, dir->root, dir->root_real ? dir->root_real : "", &fresh, err);
+	status = error ? tfp_logdir_away(dir, error, err)
+		       : tfp_logdir_scan(dir, dir->root, dir->root_real, &fresh, err);
 	int64_t end = tfp_clock_monotonic_ns();
 
 	pthread_mutex_lock(&dir->lock);
@@ -196,9 +199,8 @@ enum tfp_status tfp_logdir_new(struct tfp_logdir **out, const char *path, unsign
 		tfp_logdir_free(dir);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory to open \"%s\"", path);
 	}
-	reopen_root(dir);
-	if (dir->root < 0) {
-		int error = errno;
+	int error = reopen_root(dir);
+	if (error) {
 		tfp_logdir_free(dir);
 		return tfp_fail(err, TFP_IO, "cannot open \"%s\": %s", path, strerror(error));
 	}
@@ -321,7 +323,7 @@ enum tfp_status tfp_logdir_runs_folder(const struct tfp_logdir *dir, char *out, 
 	const char *more = "/plugins/profile";
 	char path[PATH_MAX];
 	if (!realpath(dir->root_path, path))
-		return tfp_fail(err, TFP_IO, "cannot open \"%s\": %s", dir->path, strerror(errno));
+		return tfp_logdir_away(dir, errno, err);
 	size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
 	const char *slash = memrchr(path, '/', length);
 	if (dir->only || (slash && path_ends_with(path, (size_t)(slash - path), more))) {

@@ -94,7 +94,8 @@ void tfp_logdir_redact(struct tfp_logdir *dir, char *text);
 enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err) TFP_CHECK;
 
 /* The present state, at most a second or ten times the scan's own duration
- * old. Thread-safe. Give it back with tfp_logdir_snapshot_unref. */
+ * old. TFP_UNAVAILABLE while the directory is not there or cannot be read. Thread-safe. Give it
+ * back with tfp_logdir_snapshot_unref. */
 enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_logdir_snapshot **out,
 				    struct tfp_error *err) TFP_CHECK;
 /* The same without looking at the disk: NULL when the last one is too old. */

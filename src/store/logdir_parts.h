@@ -99,6 +99,7 @@ struct tfp_scan {
 	size_t seen_count;
 	size_t folder_total, file_total;
 	bool truncated, no_memory;
+	int root_error; /* errno where the root or the only file could not be read, or 0 */
 };
 
 /* ---- names (logdir_scan.c) ---- */
@@ -126,7 +127,11 @@ void tfp_identify(const struct stat *st, struct tfp_file_identity *identity);
 
 /* ---- the scan (logdir_scan.c) ---- */
 
-/* root: of root_real, or -1. One thread at a time. *out has one reference. */
+/* No runs and no answer are two things: nobody is told that there is nothing while nobody can
+ * look. error: errno of what did not go; TFP_UNAVAILABLE. */
+enum tfp_status tfp_logdir_away(const struct tfp_logdir *dir, int error, struct tfp_error *err);
+/* root: of root_real. One thread at a time. *out has one reference. TFP_UNAVAILABLE when
+ * the root cannot be read. */
 enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *root_real,
 				struct tfp_snapshot **out, struct tfp_error *err) TFP_CHECK;
 /* Accepts NULL. */

@@ -311,6 +311,8 @@ static void read_folder(struct tfp_scan *s, int fd)
 		const struct dirent *e = readdir(stream);
 		if (!e) {
 			if (errno) {
+				if (s->path.size == 0)
+					s->root_error = errno;
 				s->truncated = true;
 				tfp_scan_note(s, "%s cannot be read: %s",
 					      tfp_path_shown(tfp_buf_text(&s->path)),
@@ -507,6 +509,18 @@ void tfp_snapshot_free(struct tfp_snapshot *snapshot)
 	}
 }
 
+enum tfp_status tfp_logdir_away(const struct tfp_logdir *dir, int error, struct tfp_error *err)
+{
+	const char *what = dir->only ? "file" : "log directory";
+	if (error == ENOENT || error == ENOTDIR || error == ESTALE)
+		tfp_fail(err, TFP_UNAVAILABLE, "the %s %s is not there any more", what, dir->path);
+	else
+		tfp_fail(err, TFP_UNAVAILABLE, "the %s %s cannot be read: %s", what, dir->path,
+			 strerror(error));
+	tfp_error_set_hint(err, "once it is back, so are its runs");
+	return TFP_UNAVAILABLE;
+}
+
 enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *root_real,
 				struct tfp_snapshot **out, struct tfp_error *err)
 {
@@ -525,15 +539,15 @@ enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *ro
 	s->root = root;
 	s->root_real = root_real;
 	s->arena = &snapshot->arena;
-	if (root < 0) {
-		tfp_scan_note(s, "%s cannot be opened any more", dir->path);
-	} else if (dir->only) {
+	if (dir->only) {
 		struct stat st;
 		size_t stem;
 		s->folder_total = 1;
 		/* Named by the user, so it may be a link to anywhere. */
-		if (fstatat(root, dir->only, &st, 0) != 0 || !S_ISREG(st.st_mode)) {
-			tfp_scan_note(s, "%s is not there any more", dir->path);
+		if (fstatat(root, dir->only, &st, 0) != 0) {
+			s->root_error = errno;
+		} else if (!S_ISREG(st.st_mode)) {
+			s->root_error = ENOENT;
 		} else {
 			s->file_total = 1;
 			add_capture(s, copy(s, s->arena, dir->only, strlen(dir->only)),
@@ -543,14 +557,19 @@ enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *ro
 	} else {
 		int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0) {
-			s->truncated = true;
-			tfp_scan_note(s, "%s cannot be read: %s", dir->path, strerror(errno));
+			s->root_error = errno;
 		} else {
 			walk(s, fd);
 			walk_links(s);
 			if (s->founds.count == 0 && !s->no_memory)
 				tfp_scan_explain(s);
 		}
+	}
+	if (s->root_error) {
+		enum tfp_status status = tfp_logdir_away(dir, s->root_error, err);
+		scan_release(s);
+		tfp_snapshot_free(snapshot);
+		return status;
 	}
 	struct tfp_logdir_snapshot *public = &snapshot->public;
 	if (!s->no_memory)

@@ -283,13 +283,55 @@ class Changes(Case):
         put(captures()[0], target)
         self.eventually(lambda: server.get("/data?run=r&tag=kernel_stats").status == 200)
 
+    NEED_IT = ("/runs", "/run_list", "/run_info?run=a", "/run_tools?run=a", "/tools?run=a",
+               "/hosts?run=a&tag=kernel_stats", "/data?run=a&tag=kernel_stats",
+               "/data_csv?run=a&tag=kernel_stats", "/diagnostics?run=a",
+               "/instances?run=a&tag=kernel_stats&kernel=x", "/trace_viewer/tracks?run=a",
+               "/trace_viewer/tiles?run=a&level=40", "/trace_viewer/event?run=a&id=0.0.0",
+               "/trace_viewer/search?run=a&q=x", "/trace_viewer/export?run=a")
+
+    def assertAway(self, server):
+        """It is said, and not that there is nothing."""
+        self.eventually(lambda: server.get("/runs").status == 503)
+        for path in self.NEED_IT:
+            with self.subTest(path=path):
+                answer = server.get(path)
+                self.assertEqual(answer.status, 503, answer.body)
+                error = answer.json()["error"]
+                self.assertEqual(error["code"], "unavailable")
+                self.assertRegex(error["message"], "^the (log directory|file) .* (is not there any more|cannot be read: )")
+                self.assertTrue(error["hint"])
+                self.assertGreater(int(answer.headers["Retry-After"]), 0)
+
+    def test_a_directory_that_cannot_be_read(self):
+        self.put_run("logs/plugins/profile/a")
+        server = self.serve(self.path("logs"))
+        self.assertEqual(server.json("/runs"), ["a"])
+        os.rename(self.path("logs"), self.path("other"))
+        os.symlink("logs", self.path("logs"))  # opened by nobody, root neither
+        self.assertAway(server)
+        os.remove(self.path("logs"))
+        os.rename(self.path("other"), self.path("logs"))
+        self.eventually(lambda: server.get("/runs").status == 200)
+        self.assertEqual(server.json("/runs"), ["a"])
+
+    def test_a_single_file_that_vanished(self):
+        put(captures()[0], self.path("a/host.xplane.pb"))
+        server = self.serve(self.path("a/host.xplane.pb"))
+        self.assertEqual(len(server.json("/runs")), 1)
+        os.rename(self.path("a/host.xplane.pb"), self.path("a/other"))
+        self.eventually(lambda: server.get("/runs").status == 503)
+        self.assertIn("host.xplane.pb is not there any more",
+                      server.get("/run_list").json()["error"]["message"])
+        os.rename(self.path("a/other"), self.path("a/host.xplane.pb"))
+        self.eventually(lambda: server.get("/runs").status == 200)
+
     def test_directory_made_again(self):
         self.put_run("logs/plugins/profile/a")
         server = self.serve(self.path("logs"))
         self.assertEqual(server.json("/runs"), ["a"])
         shutil.rmtree(self.path("logs"))
-        self.eventually(lambda: server.json("/runs") == [])
-        self.assertIn("any more", "".join(server.json("/run_list")["problem"]["found"]))
+        self.assertAway(server)
         self.put_run("logs/plugins/profile/b")
         self.eventually(lambda: server.json("/runs") == ["b"])
         self.assertEqual(server.get("/data?run=b&tag=kernel_stats").status, 200)

@@ -380,11 +380,12 @@ static void test_long_error_is_cut(void **state)
 
 static void test_status_names(void **state)
 {
-	static const char *const names[] = {"ok",           "no_memory", "bad_input",
-					    "bad_query",    "not_found", "not_applicable",
-					    "unauthorized", "forbidden", "busy",
-					    "changing",     "too_many",  "cancelled",
-					    "io",           "too_large", "internal"};
+	static const char *const names[] = {"ok",           "no_memory",   "bad_input",
+					    "bad_query",    "not_found",   "not_applicable",
+					    "unauthorized", "forbidden",   "busy",
+					    "changing",     "unavailable", "too_many",
+					    "cancelled",    "io",          "too_large",
+					    "internal"};
 	(void)state;
 	assert_int_equal(COUNT(names), TFP_STATUS_COUNT);
 	for (size_t i = 0; i < COUNT(names); i++)

@@ -140,6 +140,31 @@ await tap.test('a run that is deleted: every page says so, nothing loads for eve
   await close(pages);
 });
 
+await tap.test('a log directory that vanishes: the pages say so and not that there is nothing, and go on when it is back', async () => {
+  const pages = await all();
+  const asked = async () => (await fetch(`${root}runs`)).status;
+  await rename(logs, join(scratch, 'moved'));
+  while (await asked() !== 503) await new Promise((done) => { setTimeout(done, 100); });
+  for (const page of pages.values()) await trouble(page, 'cannot read the log directory');
+  await pages.get('overview_page').click('nav a:text-is("TF stats")');
+  await pages.get('overview_page').waitForSelector('.failed:has-text("is not there any more")');
+  // A page that is opened meanwhile.
+  const late = await freshPage(root, { quiet: true });
+  await late.goto(`${root}#/`);
+  await late.waitForSelector('.failed:has-text("is not there any more")');
+  assert(!(await late.textContent('main')).includes('No runs'), 'it says that there are no runs');
+  await axe(late, 'no log directory');
+  pages.set('late', late);
+  await rename(join(scratch, 'moved'), logs);
+  for (const page of pages.values()) {
+    await well(page);
+    await page.waitForSelector(whole);
+    await page.waitForFunction(() => document.querySelector('.failed') === null);
+  }
+  equal(await pages.get('overview_page').textContent('h1'), 'TF stats');
+  await close(pages);
+});
+
 await tap.test('a link to a run that is not there opens it once it is', async () => {
   const folder = join(logs, 'plugins/profile/two');
   await rename(folder, join(scratch, 'away'));

@@ -159,7 +159,7 @@ export function onSignedOut(listener: () => void): void {
 let heard: (heard: boolean) => void = () => undefined;
 let missing: () => void = () => undefined;
 
-/** Called for every request: whether it was answered. */
+/** Called for every request: whether the server could answer it. */
 export function onHeard(listener: (heard: boolean) => void): void {
   heard = listener;
 }
@@ -214,13 +214,15 @@ async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
     if (!response.ok) throw errorFrom(null, response.status, where);
     throw new ApiError('bad_answer', 'The answer was no JSON.', 'Something between this page and the server may have changed it.', null, null, where);
   }
-  heard(true);
+  const error = response.ok ? null : errorFrom(body, response.status, where);
+  // Without its directory the server can say no more than without itself.
+  heard(error?.code !== 'unavailable');
   if (response.status === 404) missing();
   if (response.status === 401) {
     signedOut?.();
     signedOut = null;
   }
-  if (!response.ok) throw errorFrom(body, response.status, where);
+  if (error !== null) throw error;
   return body as T;
 }
 
