@@ -593,6 +593,14 @@ enum tfp_status tfp_captures_new(struct tfp_captures **out, struct tfp_logdir *d
 	return TFP_OK;
 }
 
+bool tfp_captures_by_get(struct tfp_captures *c)
+{
+	pthread_mutex_lock(&c->lock);
+	bool allowed = c->allowed && c->config.by_get;
+	pthread_mutex_unlock(&c->lock);
+	return allowed;
+}
+
 void tfp_captures_allow(struct tfp_captures *c)
 {
 	pthread_mutex_lock(&c->lock);

@@ -52,6 +52,8 @@ void tfp_captures_stop(struct tfp_captures *c);
 /* POST /capture_profile, body: JSON. */
 enum tfp_status tfp_captures_start(struct tfp_captures *c, const char *body, size_t size,
 				   struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
+/* Whether XProf's page may show its button, which sends GET /capture_profile. */
+bool tfp_captures_by_get(struct tfp_captures *c);
 /* GET /capture_profile: returns when it has ended. */
 enum tfp_status tfp_captures_run(struct tfp_captures *c, const struct tfp_query *query,
 				 struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;

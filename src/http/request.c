@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -103,6 +104,17 @@ const char *tfp_http_form_value(const char *body, const char *key, struct tfp_ar
 	return tfp_query_get(&query, key);
 }
 
+/* Of several slashes, which some clients put together, one counts. */
+static void merge_slashes(char *path)
+{
+	char *to = path;
+	for (const char *from = path; *from; from++) {
+		if (*from != '/' || to == path || to[-1] != '/')
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
 static const char *without_prefix(const char *path, const char *prefix)
 {
 	size_t size = strlen(prefix);
@@ -128,6 +140,7 @@ enum tfp_status tfp_http_target_parse(struct tfp_http_target *target, const char
 	if (status != TFP_OK)
 		return status;
 
+	merge_slashes((char *)(uintptr_t)path); /* the arena's */
 	path = without_prefix(without_prefix(path, prefix), PEER_PREFIX);
 	size_t size = strlen(path);
 	if (size == 0 && path_size > 0) {

@@ -16,7 +16,7 @@
 
 /* All memory is the arena's. */
 struct tfp_http_target {
-	const char *path;   /* "/runs"; "/" for the page itself */
+	const char *path;   /* "/runs"; "/" for the page itself; no two slashes in a row */
 	const char *search; /* the query as it came, without '?' */
 	/* Set when a prefix was asked for without its slash, so that relative
 	 * addresses in the page would miss it: where to go instead. */

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "http/answers.h"
 #include "store/pack.h"
+#include "tools/module_list.h"
 #include "tools/one_state.h"
 #include "tools/session.h"
 #include "tools/tool.h"
@@ -124,6 +125,16 @@ static enum tfp_status answer_metrics(struct exchange *x, struct tfp_error *err)
 	return TFP_OK;
 }
 
+static enum tfp_status answer_config(struct exchange *x, struct tfp_error *err)
+{
+	(void)err;
+	tfp_buf_printf(&x->reply->body,
+		       "{\"enableTabNameLabel\": false, \"hideCaptureProfileButton\": %s, "
+		       "\"srcPathPrefix\": \"\"}",
+		       tfp_captures_by_get(x->app->captures) ? "false" : "true");
+	return TFP_OK;
+}
+
 static enum tfp_status answer_runs(struct exchange *x, struct tfp_error *err)
 {
 	return tfp_runs_json(x->snapshot, &x->reply->body, err);
@@ -147,15 +158,6 @@ static enum tfp_status answer_run_tools(struct exchange *x, struct tfp_error *er
 static enum tfp_status answer_tools(struct exchange *x, struct tfp_error *err)
 {
 	return tfp_tools_json(x->app->info, x->run, &x->reply->body, err);
-}
-
-static enum tfp_status answer_hosts(struct exchange *x, struct tfp_error *err)
-{
-	const char *name = parameter(x, "run");
-	if (!name)
-		return tfp_fail(err, TFP_BAD_QUERY, "parameter run is missing");
-	return tfp_hosts_json(tfp_logdir_find_run(x->snapshot, name), x->tool, &x->reply->body,
-			      err);
 }
 
 static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
@@ -231,6 +233,17 @@ static const char *tool_name(const struct exchange *x)
 {
 	const char *name = parameter(x, "tag");
 	return name ? name : parameter(x, "tool");
+}
+
+/* As XProf's: a run that is not there has no hosts, and a tool that is not there those of the
+ * run. */
+static enum tfp_status answer_hosts(struct exchange *x, struct tfp_error *err)
+{
+	const char *name = parameter(x, "run"), *tool = tool_name(x);
+	if (!name)
+		return tfp_fail(err, TFP_BAD_QUERY, "parameter run is missing");
+	return tfp_hosts_json(tfp_logdir_find_run(x->snapshot, name),
+			      tool ? tfp_tool_find(tool) : NULL, &x->reply->body, err);
 }
 
 /* What, run and host as the name of a file. */
@@ -389,6 +402,12 @@ static enum tfp_status answer_instances(struct exchange *x, struct tfp_error *er
 	return answer_part(x, false, x->tool->instances, err);
 }
 
+static enum tfp_status answer_module_list(struct exchange *x, struct tfp_error *err)
+{
+	x->reply->content_type = "text/plain; charset=utf-8";
+	return answer_part(x, false, tfp_module_list, err);
+}
+
 static enum tfp_status answer_trace_tracks(struct exchange *x, struct tfp_error *err)
 {
 	return answer_part(x, true, tfp_trace_tracks_json, err);
@@ -447,8 +466,8 @@ static const struct tfp_route routes[] = {
 	{"/run_info", TFP_ROUTE_LIGHT, REQUIRED, NONE, THE_BODY, answer_run_info},
 	{"/run_tools", TFP_ROUTE_LIGHT, REQUIRED, NONE, THE_BODY, answer_run_tools},
 	{"/tools", TFP_ROUTE_LIGHT, OPTIONAL, NONE, THE_BODY, answer_tools},
-	/* XProf's: a run that is not there has no hosts. */
-	{"/hosts", TFP_ROUTE_LIGHT, NONE, REQUIRED, THE_BODY, answer_hosts},
+	{"/hosts", TFP_ROUTE_LIGHT, NONE, NONE, THE_BODY, answer_hosts},
+	{"/module_list", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN, answer_module_list},
 	{"/data", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_data},
 	{"/data_csv", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_data_csv},
 	{"/instances", TFP_ROUTE_HEAVY, REQUIRED, REQUIRED, THE_RUN, answer_instances},
@@ -468,6 +487,7 @@ static const struct tfp_route routes[] = {
 	{"/trace_viewer/aggregate", TFP_ROUTE_HEAVY, REQUIRED, NONE, THE_RUN,
 	 answer_trace_aggregate},
 	{"/progress", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_progress},
+	{"/config", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_config},
 	{"/version", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_version},
 	{"/licenses", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_licenses},
 	{"/healthz", TFP_ROUTE_INSTANT, NONE, NONE, THE_BODY, answer_healthz},
@@ -548,6 +568,12 @@ enum tfp_status tfp_question_init(struct tfp_question *q, const struct tfp_route
 	struct exchange x = {.target = target};
 	const char *run = parameter(&x, "run"), *tool = tool_name(&x);
 	*q = (struct tfp_question){.route = route, .app = app, .target = target};
+	if (parameter(&x, "session_path") || parameter(&x, "run_path")) {
+		tfp_fail(err, TFP_BAD_QUERY, "a request names a run, and no path to one");
+		tfp_error_set_hint(err, "leave out session_path and run_path: runs are those of "
+					"the directory that the server was started with");
+		return TFP_BAD_QUERY;
+	}
 	if (route->cost == TFP_ROUTE_LIGHT || route->cost == TFP_ROUTE_HEAVY) {
 		enum tfp_status status = TFP_OK;
 		if (at_once)

@@ -519,5 +519,6 @@ const struct tfp_tool tfp_overview_page = {
 	.title = "Overview",
 	.summary = "Where the step time goes, and what to do next.",
 	.scope = TFP_HOSTS_BOTH,
+	.peer_scope = TFP_HOSTS_ALL,
 	.render = render,
 };

@@ -137,5 +137,6 @@ const struct tfp_tool tfp_pod_viewer = {
 	.title = "Pod viewer",
 	.summary = "Every step of every host beside the others.",
 	.scope = TFP_HOSTS_BOTH,
+	.peer_scope = TFP_HOSTS_ALL,
 	.render = render,
 };

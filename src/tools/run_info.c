@@ -501,14 +501,14 @@ enum tfp_status tfp_run_info_json(struct tfp_run_info *info, const struct tfp_ru
 	return write_json(document, json, err);
 }
 
-/* What /hosts lists. */
-static bool add_hosts(json_t *hosts, const struct tfp_run *run, const struct tfp_tool *tool,
+/* What a tool can be asked for. */
+static bool add_hosts(json_t *hosts, const struct tfp_run *run, enum tfp_host_scope scope,
 		      json_t *(*make)(const char *host))
 {
 	size_t before = json_array_size(hosts), wanted = 0, i = 0;
 	bool several = run->host_count > 1;
-	bool all = several && (tool->scope & TFP_HOSTS_ALL);
-	bool each = !several || (tool->scope & TFP_HOSTS_ONE);
+	bool all = several && (scope & TFP_HOSTS_ALL);
+	bool each = !several || (scope & TFP_HOSTS_ONE);
 	/* In byte order, in which lower case comes after ALL_HOSTS. */
 	for (; each && i < run->host_count && strcmp(run->hosts[i].host, TFP_ALL_HOSTS) < 0; i++)
 		json_array_append_new(hosts, make(run->hosts[i].host));
@@ -529,7 +529,10 @@ enum tfp_status tfp_hosts_json(const struct tfp_run *run, const struct tfp_tool 
 			       struct tfp_buf *json, struct tfp_error *err)
 {
 	json_t *hosts = json_array();
-	if (run && !add_hosts(hosts, run, tool, hostname_object)) {
+	enum tfp_host_scope scope = TFP_HOSTS_ONE;
+	if (tool)
+		scope = tool->peer_scope ? tool->peer_scope : tool->scope;
+	if (run && !add_hosts(hosts, run, scope, hostname_object)) {
 		json_decref(hosts);
 		return no_memory(err);
 	}
@@ -570,7 +573,7 @@ enum tfp_status tfp_tools_json(struct tfp_run_info *info, const struct tfp_run *
 					   tool->title, "summary", tool->summary, "available",
 					   (int)(reason == NULL), "reason", text_or_null(reason));
 		json_t *hosts = run ? json_array() : NULL;
-		if (!object || (run && (!add_hosts(hosts, run, tool, text) ||
+		if (!object || (run && (!add_hosts(hosts, run, tool->scope, text) ||
 					json_object_set(object, "hosts", hosts) != 0))) {
 			json_decref(object);
 			json_decref(hosts);

@@ -52,7 +52,7 @@ enum tfp_status tfp_run_tools_json(struct tfp_run_info *info, const struct tfp_r
 /* /tools; without run every tool and no hosts. */
 enum tfp_status tfp_tools_json(struct tfp_run_info *info, const struct tfp_run *run,
 			       struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
-/* /hosts; run NULL gives []. */
+/* /hosts, as XProf's clients expect it; run NULL gives [], tool NULL the hosts. */
 enum tfp_status tfp_hosts_json(const struct tfp_run *run, const struct tfp_tool *tool,
 			       struct tfp_buf *json, struct tfp_error *err) TFP_CHECK;
 /* /diagnostics: opens the captures. */

@@ -68,6 +68,8 @@ struct tfp_tool {
 	const char *title;      /* "Kernel stats" */
 	const char *summary;    /* a sentence */
 	enum tfp_host_scope scope;
+	/* What of it /hosts offers XProf's clients; 0: all. */
+	enum tfp_host_scope peer_scope;
 	bool takes_hosts; /* several hosts of a run may be chosen by name */
 	/* The name under which XProf's clients know it (/run_tools); NULL: the same. */
 	const char *peer_name;
@@ -99,8 +101,8 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
  * asked, the tool answers with the error. */
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits);
 
-/* By name or alias; a trailing '^' (an old form of XProf's) is ignored. NULL when
- * there is none. */
+/* By name or alias, also what only XProf's clients ask for and tfp_tools does not list; a
+ * trailing '^' (an old form of XProf's) is ignored. NULL when there is none. */
 const struct tfp_tool *tfp_tool_find(const char *name);
 
 #endif

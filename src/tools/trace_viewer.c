@@ -174,6 +174,7 @@ const struct tfp_tool tfp_trace_viewer = {
 	.title = "Trace viewer",
 	.summary = "Every event of every thread and stream on a timeline.",
 	.scope = TFP_HOSTS_BOTH,
+	.peer_scope = TFP_HOSTS_ONE,
 	.takes_hosts = true,
 	.peer_name = "trace_viewer@",
 	.reason = reason,

@@ -1,0 +1,92 @@
+/* What the overview found, for XProf's clients: a list of sentences, which they take for HTML. */
+#include "tools/tool.h"
+
+#include <string.h>
+
+/* Properties of the overview: what was found, and its class where it may be harmless. */
+static const struct {
+	const char *rule, *text, *class;
+} rules[] = {
+	{"InputPipeline", "statement", "bottleneck"},
+	{"KernelLaunch", "kernel_launch_statement", "kernel_launch_bottleneck"},
+	{"AllOtherTime", "all_other_statement", "all_other_bottleneck"},
+	{"DeviceCollectives", "device_collectives_statement", "device_collectives_bottleneck"},
+	{"Output", "output_statement", NULL},
+	{"TfFunction", "tf_function_statement", NULL},
+	{"EagerExecution", "eager_statement", NULL},
+	{"OutsideCompilation", "outside_compilation_statement", NULL},
+	{"Precision", "precision_statement", NULL},
+};
+
+static const char *find_property(const struct tfp_answer *overview, const char *key)
+{
+	for (size_t i = 0; i < overview->table_count; i++) {
+		const char *value = tfp_table_property(&overview->tables[i], key);
+		if (value[0])
+			return value;
+	}
+	return "";
+}
+
+/* An input that is no bottleneck is no finding either. */
+static bool is_harmless(const char *class)
+{
+	return strcmp(class, "device") == 0 || strcmp(class, "no") == 0 ||
+	       strcmp(class, "unknown") == 0;
+}
+
+/* As text of HTML within a text of JSON. */
+static void add_html(struct tfp_buf *json, const char *text)
+{
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c == '&')
+			tfp_buf_puts(json, "&amp;");
+		else if (c == '<')
+			tfp_buf_puts(json, "&lt;");
+		else if (c == '>')
+			tfp_buf_puts(json, "&gt;");
+		else if (c == '"')
+			tfp_buf_puts(json, "&quot;");
+		else if (c == '\\')
+			tfp_buf_puts(json, "\\\\");
+		else
+			tfp_buf_putc(json, c < ' ' ? ' ' : (char)c);
+	}
+}
+
+static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
+			      struct tfp_answer *answer, struct tfp_error *err)
+{
+	struct tfp_answer overview;
+	struct tfp_buf *json = &answer->json;
+	unsigned count = 0;
+	tfp_answer_init(&overview);
+	enum tfp_status status =
+		tfp_tool_find("overview_page")->render(session, query, &overview, err);
+	if (status == TFP_OK)
+		tfp_buf_puts(json, "{\"suggestions\":[");
+	for (size_t i = 0; status == TFP_OK && i < sizeof(rules) / sizeof(rules[0]); i++) {
+		const char *text = find_property(&overview, rules[i].text);
+		const char *class = rules[i].class ? find_property(&overview, rules[i].class) : "";
+		if (!text[0] || is_harmless(class))
+			continue;
+		tfp_buf_printf(json, "%s{\"ruleName\":\"%s\",\"suggestionText\":\"",
+			       count++ ? "," : "", rules[i].rule);
+		add_html(json, text);
+		tfp_buf_puts(json, "\"}");
+	}
+	if (status == TFP_OK)
+		tfp_buf_puts(json, "]}");
+	tfp_answer_release(&overview);
+	return status;
+}
+
+const struct tfp_tool tfp_smart_suggestion = {
+	.name = "smart_suggestion",
+	.title = "Smart suggestion",
+	.summary = "What the overview found, for XProf's clients.",
+	.scope = TFP_HOSTS_BOTH,
+	.peer_scope = TFP_HOSTS_ALL,
+	.render = render,
+};
