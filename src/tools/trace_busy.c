@@ -99,9 +99,12 @@ static int64_t sweep(struct cursor *heap, size_t count, int64_t from_ps, int64_t
 		if (first->start_ps >= to_ps)
 			break;
 		int64_t end = first->end_ps < to_ps ? first->end_ps : to_ps;
-		int64_t start = first->start_ps > counted ? first->start_ps : counted;
-		if (end > start) {
-			busy += end - start;
+		/* Nothing begins before it, so that all before is counted; an event without
+		 * length would be the first again otherwise. */
+		if (first->start_ps > counted)
+			counted = first->start_ps;
+		if (end > counted) {
+			busy += end - counted;
 			counted = end;
 		}
 		if (!advance(first, counted))

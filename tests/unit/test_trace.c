@@ -599,6 +599,25 @@ static void test_sums_count_nothing_twice(void **state)
 	bury(&l);
 }
 
+/* They are busy for no time, and do not keep sums from coming to an end. */
+static void test_sums_of_events_without_length(void **state)
+{
+	struct builder *b = builder_new();
+	struct builder_line *main = builder_line(builder_plane(b, 0, "/host:CPU"), 7, "main", 0);
+	(void)state;
+	builder_event(main, "mark", 100, 0);
+	builder_event(main, "f", 200, 50);
+	builder_event(main, "mark", 300, 0);
+	builder_event(main, "f", 400, 20);
+	builder_event(main, "mark", 420, 0);
+	struct lived l = live(b, NULL);
+	json_t *sums = ASK(&l, tfp_trace_aggregate_json, "run=run");
+	assert_part(sums, "host_busy_ps", "70");
+	assert_part(sums, "events", "5");
+	json_decref(sums);
+	bury(&l);
+}
+
 static void test_aggregate(void **state)
 {
 	struct lived l = live(small(), NULL);
@@ -932,6 +951,7 @@ int main(void)
 		cmocka_unit_test(test_costly_search),
 		cmocka_unit_test(test_search_that_nobody_wants),
 		cmocka_unit_test(test_sums_count_nothing_twice),
+		cmocka_unit_test(test_sums_of_events_without_length),
 		cmocka_unit_test(test_aggregate),
 		cmocka_unit_test(test_categories),
 		cmocka_unit_test(test_lines_far_apart),
