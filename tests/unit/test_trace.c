@@ -607,7 +607,7 @@ static void test_sums_of_events_without_length(void **state)
 	(void)state;
 	builder_event(main, "mark", 100, 0);
 	builder_event(main, "f", 200, 50);
-	builder_event(main, "mark", 300, 0);
+	builder_event(main, "mark", 303, 0);
 	builder_event(main, "f", 400, 20);
 	builder_event(main, "mark", 420, 0);
 	struct lived l = live(b, NULL);
