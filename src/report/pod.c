@@ -262,7 +262,9 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 		return TFP_OK;
 	}
 	tfp_report_average_step(r, steps);
-	tfp_report_say(r, "%s", tfp_table_property(steps, "hosts_statement"));
+	/* Whose it is means nothing without what it is. */
+	if (tfp_table_property(steps, "hosts_statement")[0])
+		tfp_report_say(r, "%s", tfp_table_property(steps, "input_conclusion"));
 	say_hosts(source, r, &t[CELLS], tfp_table_column(steps, "stepTimeMs") == TFP_NO_COLUMN);
 	say_steps(source, r, &t[CELLS]);
 	return TFP_OK;

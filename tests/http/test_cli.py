@@ -351,6 +351,8 @@ class Dashboards(Case):
         text = self.text("pod_viewer", "many")
         for host in ("worker-00", "worker-01", "worker-02"):
             self.assertIn(host, text)
+        # Whose the verdict is comes after the verdict.
+        self.assertRegex(" ".join(text.split()), r"The program is [A-Z]+ input-bound.*\. This is ")
         rows = list(csv.DictReader(io.StringIO(self.text("pod_viewer", "many", "-fcsv"))))
         document = json.loads(self.text("pod_viewer", "many", "-fjson"))
         steps = document["podStatsSequence"]["podStatsMap"]

@@ -73,7 +73,7 @@ await tap.test('the summary has all of XProf’s numbers, from all events', () =
 
 await tap.test('the breakdown at the peak is XProf’s list of active allocations', () => using(place('&sort=-total'), {}, async (page) => {
   const { activeAllocations, specialAllocations, memoryProfileSnapshots } = (await data('')).memoryProfilePerAllocator[first.memory_id];
-  equal(await page.textContent('.table-card .card-head small'), `${activeAllocations.length} lines`);
+  equal(await page.textContent('.table-card .card-head small'), `${activeAllocations.length} rows`);
   const names = activeAllocations.map((one) => (one.specialIndex === '-1' ? memoryProfileSnapshots[Number(one.snapshotIndex)].activityMetadata : specialAllocations[Number(one.specialIndex)]).tfOpName).sort();
   const table = records(await data('view=breakdown'));
   equal(table.map((row) => row.op_name).sort(), names);
@@ -91,7 +91,7 @@ await tap.test('a click asks for what was in use then, and Escape lets go of it'
   const at = Number(await param(page, 'at'));
   await page.waitForFunction((text) => !document.querySelector('.moment').textContent.startsWith(text), `At ${(first.peak_time_ps / 1e9).toFixed(1)}`);
   const right = await data(`view=breakdown&at_ps=${Math.round(at * 1000)}`);
-  equal(await page.textContent('.table-card .card-head small'), right.rows.length === 1 ? '1 lines' : `${right.rows.length} lines`);
+  equal(await page.textContent('.table-card .card-head small'), right.rows.length === 1 ? '1 row' : `${right.rows.length} rows`);
   const sum = records(right).reduce((total, row) => total + row.total_bytes, 0);
   equal(sum, Number(right.p.heap_bytes) + Number(right.p.stack_bytes), 'the parts are not the whole');
   assert(JSON.stringify(await column(page, 'total')) !== JSON.stringify(before), 'the table did not change');

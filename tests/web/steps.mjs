@@ -243,7 +243,7 @@ await tap.test('no steps: that nothing of the device was recorded is said first,
 }));
 
 await tap.test('no steps: an idle device is said first; an AMD device has no columns about TensorCores', () => using(place('overview_page', 'gpu/idle'), {}, async (page) => {
-  assert((await page.textContent('.finding.warning')).includes('mostly idle. 1 of 8 GPUs ran anything, and was idle for 90.5%'), 'it is not said');
+  assert((await page.textContent('.finding.warning')).includes('mostly idle. 1 of 8 GPUs ran anything, and was idle for 90.5\u00a0%'), 'it is not said');
   equal(await page.textContent('.tile >> nth=0 >> dt'), 'Device idle');
   equal(await tile(page, 'Device idle'), '90.5 %');
   assert((await page.textContent('.advice li >> nth=0')).includes('See what the host does while the device has nothing to do'), await page.textContent('.advice'));

@@ -89,6 +89,9 @@ test('verdicts carry number and limits; unknown words stay as they are', () => {
   assert.match(of('Your program is MODERATELY input-bound because 7.0% of the total').text, /^7\.0 %/);
   assert.match(of('Your program is POTENTIALLY input-bound because 3.0% of').limits, /3\s%/);
   assert.equal(of('Your program is NOT input-bound because only 0.1% of').severity, 'info');
+  assert.match(of('The program is NOT input-bound: it waits for input for only 0.0% of the step time.').text, /^Less than 0\.1\s% of/);
+  assert.match(of('The program is NOT input-bound: it waits for input for only 1.2% of the step time.').text, /^Only 1\.2\s% of/);
+  assert.equal(advice.plain('13.8% goes to "Kernel launch".'), '13.8\u00a0% goes to “Kernel launch”.');
   assert.equal(of('Something else entirely').text, 'Something else entirely');
   assert.equal(of(''), null);
 });

@@ -15,9 +15,10 @@ function firstPercent(statement: string): string | null {
   return /([\d.]+)\s*%/.exec(statement)?.[1] ?? null;
 }
 
-/** Links of the profilers' own documentation stay readable; nothing in a statement is ever markup. */
+/** Links of the profilers' own documentation stay readable; nothing in a statement is ever markup. Written as the page's own words. */
 export function plain(statement: string): string {
-  return statement.replace(/<a\s+href="[^"]*"[^>]*>([^<]*)<\/a>/g, '$1').replace(/\s+/g, ' ').trim();
+  const text = statement.replace(/<a\s+href="[^"]*"[^>]*>([^<]*)<\/a>/g, '$1').replace(/\s+/g, ' ').trim();
+  return text.replace(/(\d)%/g, '$1\u00a0%').replace(/"([^"]*)"/g, '“$1”');
 }
 
 /** How much a program is bound by its input: the first such word, because others may follow that are of other hosts. */
@@ -49,7 +50,7 @@ function verdictOfOne(own: string): Verdict {
       limits: `Potentially: at least ${LIMITS.other.moderate}\u00a0% in “All others”, and less than ${moderate}\u00a0% waiting for input.`,
     };
   }
-  if (word === 'NOT') return { severity: 'info', head: 'Not input-bound.', text: `Only ${percent} % of the step time is spent waiting for input; look at the rest of the step.`, limits };
+  if (word === 'NOT') return { severity: 'info', head: 'Not input-bound.', text: `${Number(percent) === 0 ? 'Less than 0.1' : `Only ${percent}`}\u00a0% of the step time is spent waiting for input; look at the rest of the step.`, limits };
   return { severity: 'info', head: 'Input', text: own, limits: '' };
 }
 

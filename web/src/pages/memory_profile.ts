@@ -495,7 +495,7 @@ class MemoryProfilePage implements Page {
       { id: 'first', title: 'Allocated', kind: 'number', width: 96, value: (row) => row.firstNs, text: (cell) => (typeof cell === 'number' ? time(cell) : '–'), hint: 'When the earliest of them was allocated; choose the row to see it in the chart' },
       { id: 'step', title: 'Step', kind: 'number', width: 66, value: (row) => row.step, text: (cell) => (typeof cell === 'number' ? String(cell) : '–'), hint: 'Step of the earliest' },
     );
-    this.table.set({ rows: this.rows, columns, noun: one ? 'lines' : { op: 'ops', region: 'regions', shape: 'shapes', data_type: 'data types' }[group] ?? 'lines' });
+    this.table.set({ rows: this.rows, columns, noun: one ? (this.rows.length === 1 ? 'row' : 'rows') : { op: 'ops', region: 'regions', shape: 'shapes', data_type: 'data types' }[group] ?? 'rows' });
   }
 }
 
