@@ -475,12 +475,12 @@ static void cost_collective(struct tfp_hlo_costing *c, uint32_t i, uint8_t opcod
 		if (opcode == TFP_HLO_ALL_REDUCE_START)
 			c->props[i].gpu_bytes = (float)size;
 		break;
-	case TFP_HLO_ALL_GATHER_START:
-		/* Its result is a pair: what went in, and what comes out. */
-		if (out->type == TFP_HLO_TYPE_TUPLE && out->part_count > 0)
-			size -= p->shapes.list[out->first_part].leaf_bytes;
-		/* fallthrough */
 	case TFP_HLO_ALL_GATHER:
+	case TFP_HLO_ALL_GATHER_START:
+		/* The start's result is a pair: what went in, and what comes out. */
+		if (opcode == TFP_HLO_ALL_GATHER_START && out->type == TFP_HLO_TYPE_TUPLE &&
+		    out->part_count > 0)
+			size -= p->shapes.list[out->first_part].leaf_bytes;
 		c->props[i].gpu_bytes = (float)times(size / group, times(2, group) - 1) +
 					(float)times(size / group, group);
 		break;
