@@ -18,6 +18,11 @@ struct tfp_text_pattern {
 	/* A word that is searched as it stands needs no expression. */
 	char *word;
 	size_t word_size;
+	/* A piece of what is searched, that every match has byte for byte but for the case of ASCII
+	 * letters; size 0: there is none. */
+	const char *piece; /* in text */
+	size_t piece_size;
+	char *text; /* owned; NULL for expressions */
 };
 
 struct tfp_text_matcher {
@@ -72,6 +77,26 @@ static enum tfp_status compile(struct tfp_text_pattern *p, const char *text, siz
 	return TFP_BAD_QUERY;
 }
 
+/* K and S have further forms beyond ASCII (the Kelvin sign, the long s), and so have letters
+ * beyond ASCII: the piece is the longest one without them. */
+static bool has_one_form(char c)
+{
+	unsigned char lower = (unsigned char)c | 0x20;
+	return (unsigned char)c < 0x80 && lower != 'k' && lower != 's';
+}
+
+static void find_piece(struct tfp_text_pattern *p, bool minds_case)
+{
+	for (size_t from = 0, to; p->text[from]; from = to + (p->text[to] != '\0')) {
+		for (to = from; p->text[to] && (minds_case || has_one_form(p->text[to])); to++)
+			;
+		if (to - from > p->piece_size) {
+			p->piece = p->text + from;
+			p->piece_size = to - from;
+		}
+	}
+}
+
 enum tfp_status tfp_text_pattern_new(struct tfp_text_pattern **out, const char *text,
 				     bool expression, bool minds_case, struct tfp_error *err)
 {
@@ -93,6 +118,13 @@ enum tfp_status tfp_text_pattern_new(struct tfp_text_pattern **out, const char *
 		p->word_size = size;
 		status = p->word ? TFP_OK : no_memory(err);
 	}
+	if (status == TFP_OK && !expression) {
+		p->text = tfp_strdup(text);
+		if (p->text)
+			find_piece(p, minds_case);
+		else
+			status = no_memory(err);
+	}
 	if (status != TFP_OK) {
 		tfp_text_pattern_free(p);
 		return status;
@@ -108,6 +140,7 @@ void tfp_text_pattern_free(struct tfp_text_pattern *pattern)
 	pcre2_code_free(pattern->code);
 	pcre2_general_context_free(pattern->memory);
 	tfp_free(pattern->word);
+	tfp_free(pattern->text);
 	tfp_free(pattern);
 }
 
@@ -152,6 +185,47 @@ bool tfp_text_matches(struct tfp_text_matcher *matcher, const char *text, size_t
 	else if (found < 0 && found != PCRE2_ERROR_NOMATCH)
 		matcher->gave_up++;
 	return found >= 0;
+}
+
+/* Upper and lower case are one; so are some signs, which only makes it less strict. */
+static bool same_folded(const uint8_t *a, const char *b, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if ((a[i] | 0x20) != ((uint8_t)b[i] | 0x20))
+			return false;
+	}
+	return true;
+}
+
+bool tfp_text_may_lie_in(const struct tfp_text_pattern *p, const void *bytes, size_t size)
+{
+	const uint8_t *data = bytes;
+	size_t last = p->piece_size - 1, at = 0;
+	if (p->piece_size == 0)
+		return true;
+	if (size < p->piece_size)
+		return false;
+	/* First and last byte, many places at a time: without a branch the compiler takes the
+	 * processor's wide registers. */
+	const uint8_t first = (uint8_t)p->piece[0] | 0x20, end = (uint8_t)p->piece[last] | 0x20;
+	enum { MANY = 64 };
+	for (size_t count = size - last; at < count;) {
+		size_t many = count - at < MANY ? count - at : MANY;
+		uint8_t any = 0;
+		if (many == MANY) {
+			for (size_t i = 0; i < MANY; i++)
+				any |= (uint8_t)(((data[at + i] | 0x20) == first) &
+						 ((data[at + i + last] | 0x20) == end));
+		} else {
+			any = 1;
+		}
+		for (size_t i = 0; any && i < many; i++) {
+			if (same_folded(data + at + i, p->piece, p->piece_size))
+				return true;
+		}
+		at += many;
+	}
+	return false;
 }
 
 uint64_t tfp_text_matcher_gave_up(const struct tfp_text_matcher *matcher)

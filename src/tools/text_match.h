@@ -37,6 +37,9 @@ struct tfp_text_matcher *tfp_text_matcher_new(const struct tfp_text_pattern *pat
 void tfp_text_matcher_free(struct tfp_text_matcher *matcher);
 /* Any bytes; what is not UTF-8 matches nothing. */
 bool tfp_text_matches(struct tfp_text_matcher *matcher, const char *text, size_t size);
+/* Whether some text that lies in these bytes, among others, might match: false only when none
+ * does. Takes a fraction of what looking at each text does. */
+bool tfp_text_may_lie_in(const struct tfp_text_pattern *pattern, const void *bytes, size_t size);
 /* Texts that it gave up on. */
 uint64_t tfp_text_matcher_gave_up(const struct tfp_text_matcher *matcher);
 /* Whether memory ran out, so that what it said means nothing. */

@@ -22,10 +22,15 @@
  * up on takes a millisecond. */
 #define LOOK_EVERY 64u
 
+/* Events whose arguments are looked at together at first, unless they lie in more bytes each. */
+#define TOGETHER  1024u
+#define FAR_APART 4096u
+
 struct plane_names {
 	const struct tfp_plane *plane;
 	uint8_t *matched; /* by metadata, the masks' */
 	uint8_t *texts; /* by stat metadata: its name as the value of a stat; NULL: not searched */
+	bool in_texts;  /* one of these matches */
 };
 
 struct search {
@@ -162,7 +167,7 @@ static void match_plane(void *context, size_t index)
 		if (!ok)
 			atomic_store(&s->no_memory, true);
 		for (size_t i = 0; ok && i < plane->stat_meta_count && go_on(&h); i++)
-			p->texts[i] = matches(&h, plane->stat_metas[i].name);
+			p->in_texts |= p->texts[i] = matches(&h, plane->stat_metas[i].name);
 	}
 	for (size_t m = 0; ok && m < plane->event_meta_count && go_on(&h); m++) {
 		const struct tfp_event_meta *meta = &plane->event_metas[m];
@@ -217,12 +222,42 @@ static void match_named(struct hand *h, struct search *s, size_t index)
 	}
 }
 
+/* Whether arguments of these events might match: their messages lie near one another, and most
+ * searches are for something that few have. */
+static bool may_match(const struct search *s, const struct tfp_line *line, uint32_t from,
+		      uint32_t to)
+{
+	uint32_t last = from;
+	uint64_t low = UINT64_MAX, high = 0;
+	for (uint32_t e = from; e < to; e++) {
+		uint64_t at = tfp_event_at(line, e);
+		low = at < low ? at : low;
+		if (at >= high) {
+			high = at;
+			last = e;
+		}
+	}
+	struct tfp_span end = tfp_event_message(line, last);
+	const uint8_t *begin = line->message.data + low;
+	size_t size = (size_t)(end.data - begin) + end.size;
+	return size > FAR_APART * (size_t)(to - from) ||
+	       tfp_text_may_lie_in(s->pattern, begin, size);
+}
+
 static void match_args(struct hand *h, struct search *s, size_t index)
 {
 	const struct tfp_hit_track *t = &s->hits[index];
 	const struct tfp_track *track = t->track.track;
 	const struct plane_names *p = names_of(s, track->plane);
+	bool only_own_texts = !s->numbers && !p->in_texts;
 	for (uint32_t e = t->from; e < t->to && go_on(h); e++) {
+		if (only_own_texts && (e - t->from) % TOGETHER == 0) {
+			uint32_t next = t->to - e < TOGETHER ? t->to : e + TOGETHER;
+			if (!may_match(s, track->line, e, next)) {
+				e = next - 1;
+				continue;
+			}
+		}
 		uint32_t meta = tfp_event_meta_index(track->line, e);
 		if (t->by_meta[meta] ||
 		    (track->kind == TFP_TRACK_COUNTER && meta != track->counter_meta) ||
@@ -265,7 +300,7 @@ static bool list_planes(struct search *s)
 		ok = matched != NULL;
 		if (ok && is_new)
 			s->planes[s->masks.count - 1] =
-				(struct plane_names){t->track->plane, matched, NULL};
+				(struct plane_names){.plane = t->track->plane, .matched = matched};
 		s->hits[i] = (struct tfp_hit_track){
 			.track = *t,
 			.from = tfp_hits_find(t, s->from_ps),

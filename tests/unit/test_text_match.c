@@ -31,6 +31,44 @@ static void test_words(void **state)
 	assert_true(matches("ärger", false, false, "großer ÄRGER"));
 }
 
+/* Never false where a text matches that lies among other bytes. */
+static void test_bytes_that_may_hold_it(void **state)
+{
+	static const char *const words[] = {"a",  "ab",     "kisses", "float32", "Ärger", "x_y",
+					    "sk", "fusion", "a.c(",   "MATMUL",  "é",     "k1s2k3"};
+	static const char *const texts[] = {
+		"A",      "xAb", "\u212aisses",      "Ki\u017fse\u017f", "FLOAT32",
+		"äRGER",  "X_Y", "SK \u212a",        "fu\u017fion",      "A.C(",
+		"matmul", "É",   "k1\u017f2\u212a3",
+	};
+	(void)state;
+	for (size_t w = 0; w < COUNT(words) * 2; w++) {
+		struct tfp_text_pattern *p;
+		struct tfp_error err;
+		size_t held = 0;
+		assert_int_equal(tfp_text_pattern_new(&p, words[w / 2], false, w % 2, &err),
+				 TFP_OK);
+		struct tfp_text_matcher *m = tfp_text_matcher_new(p);
+		for (size_t t = 0; t < COUNT(texts); t++) {
+			for (size_t before = 0; before < 200; before++) {
+				char bytes[512];
+				size_t size = strlen(texts[t]);
+				memset(bytes, 0xfe, sizeof(bytes));
+				memcpy(bytes + before, texts[t], size);
+				bool may =
+					tfp_text_may_lie_in(p, bytes, before + size + before % 3);
+				assert_true(may || !tfp_text_matches(m, texts[t], size));
+				held += may;
+			}
+		}
+		/* And of use: one text of all of these has it. */
+		if (strcmp(words[w / 2], "float32") == 0)
+			assert_int_equal(held, 200);
+		tfp_text_matcher_free(m);
+		tfp_text_pattern_free(p);
+	}
+}
+
 static void test_expressions(void **state)
 {
 	(void)state;
@@ -111,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_bytes_that_may_hold_it),
 		cmocka_unit_test(test_expressions),
 		cmocka_unit_test(test_bad_expressions_say_where),
 		cmocka_unit_test(test_refused),
