@@ -80,7 +80,7 @@ static void nothing_measured(struct tfp_bottleneck *out)
 {
 	out->input.class = "unknown";
 	snprintf(out->input.statement, sizeof(out->input.statement),
-		 "No step was measured, so where the time goes cannot be told.");
+		 "No step was measured, so it is not known where the time goes.");
 	out->kernel_launch.class = out->all_others.class = out->collectives.class = "no";
 }
 
@@ -110,8 +110,8 @@ static bool judge_input(struct tfp_verdict *v, double percent)
 		 "The program is %s input-bound: it waits for input for %.1f%% of the sampled step "
 		 "time. %s",
 		 highly ? "HIGHLY" : "MODERATELY", percent,
-		 highly ? "Shorten the input time first."
-			: "Shorten both the input time and the rest.");
+		 highly ? "Reduce the input time first."
+			: "Reduce both the input time and the rest.");
 	return true;
 }
 
@@ -119,11 +119,10 @@ static void not_input_bound(struct tfp_verdict *v, double percent)
 {
 	v->class = "device";
 	v->word = "NOT";
-	snprintf(
-		v->statement, sizeof(v->statement),
-		"The program is NOT input-bound: it waits for input for only %.1f%% of the sampled "
-		"step time. Shorten the rest.",
-		percent);
+	snprintf(v->statement, sizeof(v->statement),
+		 "The program is NOT input-bound: it waits for input for %.1f%% of the sampled "
+		 "step time. Reduce the rest.",
+		 percent);
 }
 
 void tfp_bottleneck(const struct tfp_step_totals *totals, bool uses_tf_data,
@@ -263,8 +262,8 @@ const char *tfp_step_diagnostic(const struct tfp_steps *steps)
 		       "in time, so no step time is known.";
 	if (steps->module_steps)
 		return "No step was marked in this capture, so the step time is not known. "
-		       "Executions of its XLA module can be taken for steps "
-		       "(step_source=module); better, mark the steps.";
+		       "Executions of its XLA module can be used as steps (step_source=module), "
+		       "but it is better to mark the steps.";
 	return "No step was marked in this capture, so the step time is not known. Either the "
 	       "program does not mark its steps (Keras does it by itself), or the capture is "
 	       "shorter than one step: mark the steps, or profile for longer.";

@@ -75,8 +75,7 @@ enum tfp_status tfp_access_options_check(const struct tfp_access_options *o, boo
 	if (o->token_file && o->auth == TFP_AUTH_NONE)
 		return tfp_fail(err, TFP_BAD_QUERY, "--token-file is of no use with --auth none");
 	if (o->socket_path && (o->host || port_given))
-		return tfp_fail(err, TFP_BAD_QUERY,
-				"--listen stands in place of --host and --port");
+		return tfp_fail(err, TFP_BAD_QUERY, "--listen replaces --host and --port");
 	if (o->socket_path && o->tls_certificate)
 		return tfp_fail(err, TFP_BAD_QUERY, "a socket file needs no encryption");
 	return TFP_OK;
@@ -159,17 +158,16 @@ static void announce_public(const struct tfp_entrance *e)
 	if (gethostname(name, sizeof(name) - 1) != 0)
 		name[0] = '\0';
 	if (e->token[0])
-		tfp_log("others than this machine can connect; who has the token can read the "
-			"captures");
+		tfp_log("other machines can connect; anyone with the token can read the captures");
 	else
-		tfp_log_warning("anybody who reaches this machine's port %u can read the captures: "
-				"no token is asked for",
+		tfp_log_warning("anyone who can reach port %u of this machine can read the "
+				"captures: no token is needed",
 				(unsigned)e->listener.port);
 	if (e->listener.wildcard && name[0])
 		tfp_log("elsewhere, put a name of this machine (%s) in place of 127.0.0.1 or [::1]",
 			name);
 	if (!e->encrypted)
-		tfp_log_warning("what is sent is not encrypted%s: see --tls-cert, or leave out "
+		tfp_log_warning("traffic is not encrypted%s: see --tls-cert, or leave out "
 				"--host and use ssh -L",
 				e->token[0] ? ", not even the token" : "");
 }

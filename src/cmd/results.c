@@ -74,7 +74,8 @@ enum tfp_status tfp_results_open(struct tfp_result_cache **out,
 	if (options->off)
 		return TFP_OK;
 	if (!options->folder && !default_folder(folder)) {
-		tfp_log("results are not kept: there is no home folder; --cache-dir names one");
+		tfp_log("results are not kept: there is no home folder; name a folder with "
+			"--cache-dir");
 		return TFP_OK;
 	}
 	enum tfp_status status =

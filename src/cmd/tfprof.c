@@ -61,7 +61,7 @@ static const char usage[] =
 	"  trace_export   every event, for Perfetto or chrome://tracing\n"
 	"  TOOL           a dashboard, such as kernel_stats\n"
 	"  capture        a new run from running programs: 'tfprof capture --help'\n"
-	"  monitor        what a running program says of itself (TPUs only)\n"
+	"  monitor        what a running program reports about itself (TPUs only)\n"
 	"\n"
 	"  -r, --run RUN        the run, by its name in 'tfprof ls' or a part of it that\n"
 	"                       no other has (the newest)\n"
@@ -78,8 +78,8 @@ static const char usage[] =
 	"                       when the name ends in .gz\n"
 	"      --tracks LIST    only these tracks, such as 0.1,0.2 (all)\n"
 	"      --from PS, --to PS\n"
-	"                       only what lies between, in picoseconds from the trace's\n"
-	"                       begin\n"
+	"                       only what lies between, in picoseconds from the\n"
+	"                       beginning of the trace\n"
 	"      --follow-symlinks\n"
 	"                       follow links that lead out of DIR\n"
 	"      --cache-dir DIR  keep summaries of captures there, outside PATH (tfprof in\n"
@@ -91,7 +91,7 @@ static const char usage[] =
 	"                       (half of the memory)\n"
 	"  -h, --help           print this and exit\n"
 	"      --version        print the version and exit\n"
-	"      --licenses       print whose work is in the program, and its terms\n"
+	"      --licenses       print the licences of the program and its libraries\n"
 	"\n"
 	"Examples:\n"
 	"  tfprof ls runs/\n"
@@ -372,7 +372,7 @@ static enum tfp_status find_run(struct work *w, const char *given, const struct 
 	if (count > RUNS_MOST)
 		fprintf(stderr, "  and %zu more\n", count - RUNS_MOST);
 	tfp_fail(err, TFP_NOT_FOUND, "\"%s\" is not the name of one run", given);
-	tfp_error_set_hint(err, "say more of its name");
+	tfp_error_set_hint(err, "give a longer part of its name");
 	return TFP_NOT_FOUND;
 }
 
@@ -581,8 +581,8 @@ static enum tfp_status run_export(struct work *w, struct tfp_error *err)
 	struct tfp_session session;
 	FILE *file = stdout;
 	if (!o->output && isatty(STDOUT_FILENO) && o->format == FORMAT_PERFETTO) {
-		tfp_fail(err, TFP_BAD_QUERY, "a trace is nothing for a terminal");
-		tfp_error_set_hint(err, "--output FILE writes it into a file");
+		tfp_fail(err, TFP_BAD_QUERY, "a trace cannot be shown in a terminal");
+		tfp_error_set_hint(err, "--output FILE writes it to a file");
 		return TFP_BAD_QUERY;
 	}
 	enum tfp_status status = open_session(w, &session, err);

@@ -33,13 +33,13 @@ static const char capture_usage[] =
 	"\n"
 	"  -l, --logdir DIR         where the run is stored (needed)\n"
 	"  -d, --duration TIME      how long to record: 2s, 500ms, 1m, or milliseconds (1s)\n"
-	"      --delay TIME         wait so long before all begin (0)\n"
-	"      --retries N          again, when no program sent a profile (0)\n"
+	"      --delay TIME         wait this long before all programs begin (0)\n"
+	"      --retries N          times to try again if no program sends a profile (0)\n"
 	"      --host-level N       0 off, 1 what the program marks itself, 2 and expensive\n"
 	"                           operations, 3 and all (2)\n"
 	"      --device-level N     0 off, 1 on (1)\n"
 	"      --python-level N     0 off, 1 every Python call: slow, large (0)\n"
-	"      --option KEY=VALUE   for the program's profiler, as it is\n"
+	"      --option KEY=VALUE   for the program's profiler, passed on unchanged\n"
 	"      --name NAME          of the run (the time)\n"
 	"  -q, --quiet              no progress on stderr\n"
 	"  -h, --help               print this and exit\n"
@@ -50,7 +50,7 @@ static const char capture_usage[] =
 static const char monitor_usage[] =
 	"Usage: tfprof monitor HOST:PORT [--duration TIME] [--level 1|2]\n"
 	"\n"
-	"Prints what a running program says of itself over the duration (1s). Only the\n"
+	"Prints what a running program reports about itself over the duration (1s). Only the\n"
 	"runtimes of TPUs can be asked that.\n";
 
 static int bad_usage(const char *format, const char *text)

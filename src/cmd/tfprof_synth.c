@@ -42,7 +42,7 @@ static const char usage[] =
 	"                             after it change that\n"
 	"  -h, --help                 print this and exit\n"
 	"      --version              print the version and exit\n"
-	"      --licenses             print whose work is in the program, and its terms\n";
+	"      --licenses             print the licences of the program and its libraries\n";
 
 enum option_id {
 	OPTION_RUN = 256,

@@ -43,7 +43,7 @@ enum tfp_status tfp_access_check_hosts(const char *list, struct tfp_error *err)
 		size_t n = any ? size - 2 : size;
 		if (n == 0 || n > 253 || strspn(name, LETTERS "-._") < n || name[0] == '.')
 			return tfp_fail(err, TFP_BAD_QUERY,
-					"\"%.*s\" is no name such as trainer.example.org or "
+					"\"%.*s\" is not a name such as trainer.example.org or "
 					"*.example.org",
 					(int)size, item);
 	}
@@ -150,7 +150,7 @@ static bool check_origin(const struct tfp_access_request *r, struct tfp_error *e
 	if (host && host[3] && r->host && strcasecmp(host + 3, r->host) == 0)
 		return true;
 	tfp_fail(err, TFP_FORBIDDEN, "the request comes from another origin");
-	tfp_error_set_hint(err, "a proxy in front of the server has to pass Host on");
+	tfp_error_set_hint(err, "a proxy in front of the server must pass on Host");
 	return false;
 }
 
@@ -165,7 +165,7 @@ static bool check_sites(const struct tfp_access_request *r, struct tfp_error *er
 	if (r->changes) {
 		/* A page can send JSON to another origin only after asking. */
 		if (r->posts && !is_type(r->content_type, "application/json")) {
-			tfp_fail(err, TFP_BAD_QUERY, "the body is to be JSON");
+			tfp_fail(err, TFP_BAD_QUERY, "the body must be JSON");
 			tfp_error_set_hint(err, "send Content-Type: application/json");
 			return false;
 		}

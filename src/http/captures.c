@@ -44,7 +44,7 @@ struct tfp_captures {
 
 static enum tfp_status bad_field(const char *name, const char *what, struct tfp_error *err)
 {
-	return tfp_fail(err, TFP_BAD_QUERY, "%s is to be %s", name, what);
+	return tfp_fail(err, TFP_BAD_QUERY, "%s must be %s", name, what);
 }
 
 /* One field of the request by name, from JSON or from an address. */
@@ -97,7 +97,7 @@ static enum tfp_status add_setting(struct tfp_recording_options *o, const char *
 		text = json_is_true(value) ? "true" : "false";
 	}
 	if (!text)
-		return bad_field("an option's value", "a text, a whole number or a boolean", err);
+		return bad_field("an option's value", "a string, a whole number or a boolean", err);
 	return tfp_recording_add_setting(o, key, strlen(key), text, err);
 }
 
@@ -114,7 +114,7 @@ static enum tfp_status read_options(const struct fields *f, struct tfp_recording
 		return TFP_BAD_QUERY;
 	}
 	if (!addresses)
-		return bad_field("service_addr", "a text with the addresses", err);
+		return bad_field("service_addr", "a string with the addresses", err);
 	enum tfp_status status = tfp_targets_parse(o->targets, &o->target_count, addresses, err);
 	const struct {
 		const char *name;
@@ -308,7 +308,7 @@ static struct slot *find_slot(struct tfp_captures *c, uint64_t id)
 static enum tfp_status no_such(uint64_t id, struct tfp_error *err)
 {
 	tfp_fail(err, TFP_NOT_FOUND, "there is no capture %" PRIu64, id);
-	tfp_error_set_hint(err, "the last %u are remembered", REMEMBERED);
+	tfp_error_set_hint(err, "only the last %u are kept", REMEMBERED);
 	return TFP_NOT_FOUND;
 }
 
@@ -470,9 +470,9 @@ static enum tfp_status parse_body(const char *body, size_t size, json_t **out,
 	if (*out && json_is_object(*out))
 		return TFP_OK;
 	if (*out)
-		tfp_fail(err, TFP_BAD_QUERY, "the body is to be a JSON object");
+		tfp_fail(err, TFP_BAD_QUERY, "the body must be a JSON object");
 	else
-		tfp_fail(err, TFP_BAD_QUERY, "the body is no JSON: %s", why.text);
+		tfp_fail(err, TFP_BAD_QUERY, "the body is not JSON: %s", why.text);
 	json_decref(*out);
 	*out = NULL;
 	return TFP_BAD_QUERY;
@@ -504,7 +504,7 @@ enum tfp_status tfp_captures_run(struct tfp_captures *c, const struct tfp_query 
 	struct tfp_recording_progress *p = NULL;
 	uint64_t id;
 	if (!c->config.by_get) {
-		tfp_fail(err, TFP_FORBIDDEN, "captures are asked for by POST");
+		tfp_fail(err, TFP_FORBIDDEN, "captures are started by POST");
 		tfp_error_set_hint(err, "--capture-get allows XProf's form, by GET");
 		return TFP_FORBIDDEN;
 	}

@@ -188,7 +188,7 @@ static bool accept_request(struct tfp_exchange *r)
 					  !(head && tfp_route_takes_post(r->route)));
 	if (!known) {
 		const char *allow = r->route ? tfp_route_methods(r->route) : "GET, HEAD";
-		tfp_fail(&err, TFP_BAD_QUERY, "here only %s is answered", allow);
+		tfp_fail(&err, TFP_BAD_QUERY, "only %s is allowed here", allow);
 		tfp_reply_error(&r->reply, &err);
 		r->reply.status = 405;
 		r->reply.allow = allow;

@@ -119,7 +119,8 @@ static enum tfp_status listen_at_host(struct tfp_listener *listener,
 			tfp_error_set_hint(err, "another program has the port: --port 0 takes a "
 						"free one");
 		else if (error == EACCES)
-			tfp_error_set_hint(err, "ports below 1024 need rights: try --port 6006");
+			tfp_error_set_hint(err,
+					   "ports below 1024 need privileges: try --port 6006");
 		return TFP_IO;
 	}
 	if (getsockname(listener->fd, (struct sockaddr *)&address, &size) != 0)
@@ -149,7 +150,7 @@ static enum tfp_status clear_path(const struct sockaddr_un *address, struct tfp_
 	if (lstat(path, &st) != 0)
 		return errno == ENOENT ? TFP_OK : cannot_listen(path, strerror(errno), "", err);
 	if (!S_ISSOCK(st.st_mode))
-		return cannot_listen(path, "there is a file that is no socket",
+		return cannot_listen(path, "a file that is not a socket is there",
 				     "choose another path, or remove it yourself", err);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
@@ -190,8 +191,8 @@ static enum tfp_status listen_at_path(struct tfp_listener *listener,
 	 * place before anybody is listened to. */
 	if (listener->fd < 0 || fchmod(listener->fd, 0600) != 0 ||
 	    bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
-		return cannot_listen(path, strerror(errno),
-				     "the folder must be there, and writable", err);
+		return cannot_listen(path, strerror(errno), "the folder must exist and be writable",
+				     err);
 	memcpy(listener->socket_path, path, strlen(path) + 1);
 	if (chmod(path, 0600) != 0 || lstat(path, &st) != 0 ||
 	    listen(listener->fd, SOMAXCONN) != 0) {

@@ -176,7 +176,7 @@ static enum tfp_status choose_hosts(struct exchange *x, bool takes_hosts,
 					: status;
 	}
 	if (!host && hosts) {
-		tfp_fail(err, TFP_BAD_QUERY, "parameter hosts is not for this: name one host");
+		tfp_fail(err, TFP_BAD_QUERY, "parameter hosts cannot be used here: name one host");
 		tfp_error_set_hint(err, "host=NAME, or host=" TFP_ALL_HOSTS " for all together");
 		return TFP_BAD_QUERY;
 	}

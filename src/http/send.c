@@ -140,7 +140,7 @@ static void stream_job(void *context)
 
 static enum tfp_status refuse_stream(struct tfp_error *err)
 {
-	tfp_fail(err, TFP_TOO_MANY, "%u downloads are being made already", TFP_STREAMS_MAX);
+	tfp_fail(err, TFP_TOO_MANY, "%u downloads are already under way", TFP_STREAMS_MAX);
 	tfp_error_set_hint(err, "try again when one of them has ended");
 	return TFP_TOO_MANY;
 }

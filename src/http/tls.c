@@ -76,7 +76,7 @@ static enum tfp_status check_certificate(struct tfp_tls *tls, const char *file,
 	gnutls_x509_crt_deinit(certificate);
 	if (code == 0)
 		return TFP_OK;
-	tfp_fail(err, TFP_BAD_INPUT, "this is no certificate: %s", gnutls_strerror(code));
+	tfp_fail(err, TFP_BAD_INPUT, "this is not a certificate: %s", gnutls_strerror(code));
 	tfp_error_set_hint(err, "it begins with -----BEGIN CERTIFICATE-----");
 	return about(file, TFP_BAD_INPUT, err);
 }
@@ -92,7 +92,7 @@ static enum tfp_status check_key(const struct tfp_tls *tls, const char *file, st
 	gnutls_x509_privkey_deinit(key);
 	if (code == 0)
 		return TFP_OK;
-	tfp_fail(err, TFP_BAD_INPUT, "this is no private key: %s", gnutls_strerror(code));
+	tfp_fail(err, TFP_BAD_INPUT, "this is not a private key: %s", gnutls_strerror(code));
 	tfp_error_set_hint(err, "%s",
 			   strstr(tls->key, "ENCRYPTED")
 				   ? "a key with a password cannot be used"

@@ -89,7 +89,7 @@ static enum tfp_status read_line(int fd, const char *path, char *token, struct t
 			 "'.' and '~'",
 			 TFP_TOKEN_MIN, TFP_TOKEN_MAX);
 		tfp_error_set_file(err, path);
-		tfp_error_set_hint(err, "remove the file, and a good one is made");
+		tfp_error_set_hint(err, "remove the file, and a new one is made");
 		return TFP_BAD_INPUT;
 	}
 	memcpy(token, text, size + 1);

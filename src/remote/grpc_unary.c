@@ -273,17 +273,17 @@ static void end_by_curl(struct tfp_grpc_call *call, CURLcode code)
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		grpc = TFP_GRPC_INTERNAL;
 		origin = TFP_GRPC_BY_ANSWER;
-		snprintf(message, sizeof(message), "what answers there speaks no gRPC (%s)",
+		snprintf(message, sizeof(message), "what answers there does not speak gRPC (%s)",
 			 detail);
 		break;
 	case CURLE_GOT_NOTHING:
 		snprintf(message, sizeof(message),
-			 "the connection was closed without an answer; what listens there may "
-			 "speak no gRPC");
+			 "the connection was closed without an answer; what listens there may not "
+			 "speak gRPC");
 		break;
 	case CURLE_HTTP2_STREAM:
 		grpc = TFP_GRPC_INTERNAL;
-		snprintf(message, sizeof(message), "the program broke the answer off (%s)", detail);
+		snprintf(message, sizeof(message), "the program aborted the answer (%s)", detail);
 		break;
 	case CURLE_OUT_OF_MEMORY:
 		grpc = TFP_GRPC_RESOURCE_EXHAUSTED;
@@ -338,7 +338,7 @@ static void ended(struct tfp_grpc_call *call, CURLcode code)
 		snprintf(message, sizeof(message), "HTTP status %ld", call->http_status);
 		end_as(call, code_of_http(call->http_status), TFP_GRPC_BY_ANSWER, message);
 	} else if (call->http_status && !call->is_grpc) {
-		snprintf(message, sizeof(message), "the answer is \"%s\", no gRPC",
+		snprintf(message, sizeof(message), "the answer is \"%s\", not gRPC",
 			 call->content_type);
 		end_as(call, TFP_GRPC_UNKNOWN, TFP_GRPC_BY_ANSWER, message);
 	} else if (call->has_status && call->status != TFP_GRPC_OK) {

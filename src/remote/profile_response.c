@@ -23,7 +23,8 @@ void tfp_profile_response_init(struct tfp_profile_response *r,
 static enum tfp_status damaged(const struct tfp_profile_response *r, const char *what,
 			       struct tfp_error *err)
 {
-	tfp_fail(err, TFP_BAD_INPUT, "the answer is no profile: %s at byte %" PRIu64, what, r->at);
+	tfp_fail(err, TFP_BAD_INPUT, "the answer is not a profile: %s at byte %" PRIu64, what,
+		 r->at);
 	return TFP_BAD_INPUT;
 }
 

@@ -110,7 +110,7 @@ enum tfp_status tfp_decode_monitor_response(const void *bytes, size_t size, stru
 	Tfp__Profiler__MonitorResponse *message =
 		tfp__profiler__monitor_response__unpack(NULL, size, bytes);
 	if (!message)
-		return tfp_fail(err, TFP_BAD_INPUT, "the answer is no MonitorResponse");
+		return tfp_fail(err, TFP_BAD_INPUT, "the answer is not a MonitorResponse");
 	tfp_buf_add(text, message->data.data, message->data.len);
 	tfp__profiler__monitor_response__free_unpacked(message, NULL);
 	return tfp_buf_failed(text) ? tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer")

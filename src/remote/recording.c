@@ -78,7 +78,7 @@ enum tfp_status tfp_recording_options_check(const struct tfp_recording_options *
 {
 	if (o->duration_ms == 0 || o->duration_ms > TFP_RECORDING_DURATION_MAX_MS)
 		return tfp_fail(err, TFP_BAD_QUERY,
-				"the duration is to be from 1 to %u milliseconds",
+				"the duration must be from 1 to %u milliseconds",
 				TFP_RECORDING_DURATION_MAX_MS);
 	if (o->delay_ms > TFP_RECORDING_DURATION_MAX_MS)
 		return tfp_fail(err, TFP_BAD_QUERY, "the delay is at most %u milliseconds",
@@ -330,7 +330,7 @@ static void settle(struct asked *a)
 	} else if (a->response.empty_trace) {
 		a->retryable = true;
 		conclude(a, TFP_RECORDING_EMPTY, "the program answered, but nothing was traced",
-			 "make the duration longer, look whether the program is at work and not "
+			 "make the duration longer, check that the program is working and not "
 			 "waiting, and that the host's level is 2 or the device's 1");
 	} else if (a->response.capture_bytes == 0) {
 		look_for_file(a);

@@ -110,7 +110,7 @@ void tfp_recording_free(struct tfp_recording *r);
 /* "connecting", "asked", "receiving", "stored", "empty", "elsewhere", "failed", "cancelled" */
 const char *tfp_recording_state_name(enum tfp_recording_state state);
 
-/* What a program says of itself while it runs (Monitor): only TPU runtimes
+/* What a program reports about itself while it runs (Monitor): only TPU runtimes
  * know how. text is appended to. */
 enum tfp_status tfp_monitor(const struct tfp_target *target, uint32_t duration_ms, int level,
 			    struct tfp_buf *text, struct tfp_error *err) TFP_CHECK;

@@ -24,8 +24,9 @@ static enum tfp_status cannot(const char *what, const char *path, struct tfp_err
 	if (error == ENOSPC || error == EDQUOT || error == EFBIG)
 		tfp_error_set_hint(err, "free some space, or capture into another log directory");
 	else if (error == EACCES || error == EPERM || error == EROFS)
-		tfp_error_set_hint(err, "the log directory must be writable for who runs this "
-					"program");
+		tfp_error_set_hint(
+			err,
+			"the log directory must be writable for the user who runs this program");
 	return TFP_IO;
 }
 

@@ -32,7 +32,7 @@ static int shown(struct piece p)
 
 static enum tfp_status bad(struct piece p, const char *why, struct tfp_error *err)
 {
-	tfp_fail(err, TFP_BAD_QUERY, "\"%.*s\" is no address: %s", shown(p), p.at, why);
+	tfp_fail(err, TFP_BAD_QUERY, "\"%.*s\" is not an address: %s", shown(p), p.at, why);
 	tfp_error_set_hint(err, "give host:port, such as localhost:6009 or [::1]:6009");
 	return TFP_BAD_QUERY;
 }
@@ -65,7 +65,7 @@ static const char *read_host(const char *text, size_t size, bool v6, char *out)
 		struct in6_addr address;
 		/* A zero byte within would end the text early. */
 		if (strlen(out) != size || inet_pton(AF_INET6, out, &address) != 1)
-			return "what is in brackets is no IPv6 address";
+			return "what is in brackets is not an IPv6 address";
 		inet_ntop(AF_INET6, &address, out, TFP_HOST_NAME_MAX + 1);
 		return NULL;
 	}
@@ -103,7 +103,7 @@ static const char *read_address(struct piece p, bool port_needed, char *host, ui
 	if (rest == end)
 		return port_needed ? "the port is missing" : NULL;
 	if (*rest != ':' || !read_port(rest + 1, (size_t)(end - rest - 1), port))
-		return "the port is no number from 1 to 65535";
+		return "the port is not a number from 1 to 65535";
 	return NULL;
 }
 
@@ -144,7 +144,7 @@ enum tfp_status tfp_targets_parse(struct tfp_target *targets, size_t *count, con
 				return status;
 			for (size_t i = 0; i < *count; i++) {
 				if (strcmp(targets[i].text, t->text) == 0)
-					return tfp_fail(err, TFP_BAD_QUERY, "%s is there twice",
+					return tfp_fail(err, TFP_BAD_QUERY, "%s is given twice",
 							t->text);
 			}
 			++*count;

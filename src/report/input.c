@@ -13,9 +13,8 @@ static const struct {
 	const char *property, *name, *advice;
 } parts[] = {
 	{"demanded_file_read_us", "Reading on demand",
-	 "Read in advance: prefetch, interleave and a reader buffer let the next data be there "
-	 "when "
-	 "it is asked for."},
+	 "Read in advance: with prefetch, interleave and a reader buffer the next data is ready "
+	 "when it is needed."},
 	{"advanced_file_read_us", "Reading in advance",
 	 "Tune the prefetch size, the cycle_length of interleave, and the buffer_size of the "
 	 "reader."},

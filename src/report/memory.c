@@ -117,7 +117,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 		tfp_report_say(r, "A program on the CPU alone has none of them. Otherwise check "
 				  "host_tracer_level in the profiler's options, and that something "
 				  "was allocated during the capture: memory that is kept from step "
-				  "to step is not.");
+				  "to step is not allocated again.");
 		return TFP_OK;
 	}
 	say_notes(r, t);

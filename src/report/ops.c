@@ -95,11 +95,11 @@ static enum tfp_status write_kernels(const struct tfp_report_source *source, str
 	(void)err;
 	if (tfp_table_row_count(t) == 0) {
 		tfp_report_say(r, "No GPU kernels were recorded. Kernels are recorded when the "
-				  "program runs on a GPU and the profiler may read its counters.");
+				  "program runs on a GPU and the profiler is allowed to trace it.");
 		tfp_report_say(r,
 			       "Check that device_tracer_level is 1 (the default), that some steps "
 			       "ran during the capture, and that the driver lets this user "
-			       "profile (for Nvidia: NVreg_RestrictProfilingToAdminUsers=0, or "
+			       "profile (for NVIDIA: NVreg_RestrictProfilingToAdminUsers=0, or "
 			       "run with the needed rights).");
 		return TFP_OK;
 	}

@@ -97,7 +97,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 		tfp_report_average_step(r, &t[STEPS]);
 	} else {
 		tfp_report_say(r, "%s", tfp_table_property(&t[ADVICE], "device_statement"));
-		tfp_report_no_steps(r, &t[STEPS], "Everything that needs no steps is below.");
+		tfp_report_no_steps(r, &t[STEPS], "Everything that does not need steps is below.");
 	}
 	for (size_t i = steps ? 0 : 1; i < COUNT(statements); i++)
 		tfp_report_say(r, "%s", tfp_table_property(&t[ADVICE], statements[i]));

@@ -64,25 +64,25 @@ void tfp_report_step_source(struct tfp_report *r, const struct tfp_table *steps)
 {
 	const char *module = tfp_table_property(steps, "step_module");
 	if (module[0])
-		tfp_report_say(r,
-			       "These are not marked steps: each execution of %s is taken for one.",
+		tfp_report_say(r, "These are not marked steps: each execution of %s counts as one.",
 			       module);
 }
 
 void tfp_report_no_steps(struct tfp_report *r, const struct tfp_table *steps, const char *rest)
 {
 	const char *modules = tfp_table_property(steps, "module_steps");
-	tfp_report_say(r,
-		       "No step was marked in this capture. Without marks it is not known where a "
-		       "training step begins and ends, so there is no step time to split. %s",
-		       rest);
-	tfp_report_say(r,
-		       "Keras marks its steps by itself. In a loop of your own, wrap the step in "
-		       "tf.profiler.experimental.Trace('train', step_num=step, _r=1) or "
-		       "jax.profiler.StepTraceAnnotation('train', step_num=step).");
+	tfp_report_say(
+		r,
+		"No step was marked in this capture. Without marks the profiler cannot tell where "
+		"a training step begins and ends, so there is no step time to break down. %s",
+		rest);
+	tfp_report_say(
+		r, "Keras marks its steps by itself. In a custom training loop, wrap the step in "
+		   "tf.profiler.experimental.Trace('train', step_num=step, _r=1) or "
+		   "jax.profiler.StepTraceAnnotation('train', step_num=step).");
 	if (modules[0])
 		tfp_report_say(r,
-			       "Executions of the XLA module can be taken for steps (%s of them): "
+			       "Executions of the XLA module can be used as steps (%s of them): "
 			       "--step-source module",
 			       modules);
 }

@@ -70,7 +70,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 	(void)err;
 	if (tfp_table_row_count(&t[PIPELINES]) == 0) {
 		tfp_report_say(r, "No tf.data activity was recorded. No input pipeline was called "
-				  "while this was captured, or its calls were not recorded. A "
+				  "during the capture, or its calls were not recorded. A "
 				  "program that reads its data in another way has nothing to show "
 				  "here.");
 		return TFP_OK;

@@ -327,8 +327,8 @@ enum tfp_status tfp_logdir_runs_folder(const struct tfp_logdir *dir, char *out, 
 	size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
 	const char *slash = memrchr(path, '/', length);
 	if (dir->only || (slash && path_ends_with(path, (size_t)(slash - path), more))) {
-		tfp_fail(err, TFP_BAD_QUERY, "\"%s\" is one %s, no place for a new run", dir->path,
-			 dir->only ? "file" : "run");
+		tfp_fail(err, TFP_BAD_QUERY, "\"%s\" is one %s, not a place for a new run",
+			 dir->path, dir->only ? "file" : "run");
 		tfp_error_set_hint(err, "start with the log directory");
 		return TFP_BAD_QUERY;
 	}

@@ -350,7 +350,7 @@ static void read_folder(struct tfp_scan *s, int fd)
 		closedir(stream);
 	} else if (s->depth == TFP_SCAN_MAX_DEPTH) {
 		s->truncated = true;
-		tfp_scan_note(s, "%s: folders below are not looked at, it is %u deep already",
+		tfp_scan_note(s, "%s: folders below are not searched: it is already %u levels deep",
 			      tfp_buf_text(&s->path), TFP_SCAN_MAX_DEPTH);
 		s->pendings.count = pending;
 		closedir(stream);

@@ -64,8 +64,8 @@ static enum tfp_status check(const struct tfp_synth_options *o, struct tfp_error
 				  o->counter_samples, TFP_SYNTH_SAMPLES_MAX);
 	if (status == TFP_OK && (o->run[0] == '\0' || o->run[0] == '.' || strchr(o->run, '/')))
 		status = tfp_fail(err, TFP_BAD_QUERY,
-				  "'%s' is no name for a run: it must not be empty, start with a "
-				  "dot or hold a slash",
+				  "'%s' is not a name for a run: it must not be empty, start with "
+				  "a dot or contain a slash",
 				  o->run);
 	return status;
 }

@@ -71,7 +71,8 @@ void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_ac
 	if (u->devices_active == 0) {
 		out->state = TFP_DEVICE_NOT_RECORDED;
 		snprintf(out->statement, sizeof(out->statement),
-			 "Nothing that the %s did was recorded, so only the host can be looked at.",
+			 "Nothing that the %s did was recorded, so only the activity of the host "
+			 "is known.",
 			 env->device_count == 1 ? (is_tpu ? "TPU core" : "GPU")
 						: (is_tpu ? "TPU cores" : "GPUs"));
 		return;
@@ -85,7 +86,7 @@ void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_ac
 	put_devices(devices, sizeof(devices), run, is_tpu);
 	if (waits.all_percent >= TFP_SOME)
 		snprintf(waiting, sizeof(waiting),
-			 " %.1f%% of the time of %s operations is waiting for %s to end.",
+			 " %.1f%% of %s operation time is spent waiting for %s to end.",
 			 waits.all_percent, is_tpu ? "TPU" : "GPU",
 			 waits.copies_percent >= 0.9 * waits.all_percent
 				 ? "copies"

@@ -151,7 +151,7 @@ static void advice_table(struct tfp_table *t)
 	    dataset, dataset, reader);
 	ADD("Other reading or preprocessing: where the program does not use it yet, the "
 	    "<a href=\"https://www.tensorflow.org/programmers_guide/datasets\" "
-	    "target=\"_blank\">tf.data API</a> can do it beside the computation.");
+	    "target=\"_blank\">tf.data API</a> can do it in parallel with the computation.");
 #undef ADD
 }
 
@@ -175,7 +175,7 @@ const struct tfp_tool tfp_input_pipeline_analyzer = {
 	.name = "input_pipeline_analyzer",
 	.aliases = {"input_pipeline"},
 	.title = "Input pipeline",
-	.summary = "Whether the program waits for its input, and what that input is busy with.",
+	.summary = "Whether the program waits for its input, and where the input time goes.",
 	.scope = TFP_HOSTS_BOTH,
 	.render = render,
 };

@@ -160,7 +160,7 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 static const char *reason(const struct tfp_run_traits *traits)
 {
 	if (traits->gpu_planes == 0)
-		return "No GPU was recorded in this run: kernels are what GPUs run.";
+		return "No GPU was recorded in this run, and only GPUs run kernels.";
 	return NULL;
 }
 

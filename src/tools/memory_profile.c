@@ -414,8 +414,8 @@ static const char *note_of(const struct tfp_memory *memory, const struct tfp_all
 	format_bytes(used, most, sizeof(most));
 	format_bytes(capacity, all, sizeof(all));
 	tfp_buf_printf(note,
-		       "The peak of %s is %.1f %% of the capacity of %s: with a little more, an "
-		       "allocation fails.",
+		       "The peak of %s is %.1f %% of the capacity of %s: if slightly more is "
+		       "needed, an allocation fails.",
 		       most, 100 * (double)used / (double)capacity, all);
 	return "warning";
 }
@@ -941,7 +941,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 static const char *reason(const struct tfp_run_traits *traits)
 {
 	if (traits->host_planes == 0)
-		return "No host was recorded in this run: allocators report there.";
+		return "No host was recorded in this run, and allocators report on hosts.";
 	return NULL;
 }
 

@@ -323,10 +323,10 @@ static bool set_function_statement(struct tfp_table *t, const struct tfp_functio
 		qsort(list, n, sizeof(*list), by_expensive_percent);
 	tfp_buf_init(&text, 1 << 16);
 	if (n)
-		tfp_buf_puts(&text, n == 1 ? "This tf.function spends much of its time on being "
-					     "traced again or running eagerly: "
-					   : "These tf.functions spend much of their time on being "
-					     "traced again or running eagerly: ");
+		tfp_buf_puts(&text, n == 1 ? "This tf.function spends much of its time being "
+					     "retraced or running eagerly: "
+					   : "These tf.functions spend much of their time being "
+					     "retraced or running eagerly: ");
 	for (size_t i = 0; i < n && i < 3; i++) {
 		struct tfp_str name = list[i]->name;
 		tfp_buf_puts(&text, i ? ", \"" : "\"");
@@ -363,11 +363,11 @@ static void set_statements(struct tfp_table *t, const struct shares *shares, boo
 	char host_text[120] = "", device_text[120] = "";
 	if (host)
 		snprintf(host_text, sizeof(host_text),
-			 "%.1f%% of the time of operations on the host is eager execution. ",
+			 "%.1f%% of operation time on the host is eager execution. ",
 			 shares->host_eager_percent);
 	if (device)
 		snprintf(device_text, sizeof(device_text),
-			 "%.1f%% of the time of operations on the device is eager execution. ",
+			 "%.1f%% of operation time on the device is eager execution. ",
 			 shares->device_eager_percent);
 	tfp_set_property(t, "eager_statement", "%s%s%s", host_text, device_text,
 			 host || device ? "tf.function avoids its cost "
@@ -375,8 +375,8 @@ static void set_statements(struct tfp_table *t, const struct shares *shares, boo
 					: "");
 	if (shares->outside_compilation_percent > OUTSIDE_COMPILATION)
 		tfp_set_property(t, "outside_compilation_statement",
-				 "%.1f%% of the time of operations on the device goes to leaving "
-				 "the compiled program for the host.",
+				 "%.1f%% of operation time on the device is spent outside the "
+				 "compiled program, on the host.",
 				 shares->outside_compilation_percent);
 	else
 		tfp_table_set_property(t, "outside_compilation_statement", "");
@@ -384,8 +384,8 @@ static void set_statements(struct tfp_table *t, const struct shares *shares, boo
 	    shares->compute_16_percent < LITTLE_16_BIT)
 		tfp_set_property(
 			t, "precision_statement",
-			"The device computes with 16-bit numbers for %.1f%% of its computing "
-			"time. They are faster than 32-bit ones: use them where the program "
+			"The device computes with 16-bit numbers for %.1f%% of its compute time. "
+			"They are faster than 32-bit ones: use them where the program "
 			"stays accurate enough (mixed precision).",
 			shares->compute_16_percent);
 	else

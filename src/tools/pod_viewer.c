@@ -135,7 +135,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 const struct tfp_tool tfp_pod_viewer = {
 	.name = "pod_viewer",
 	.title = "Pod viewer",
-	.summary = "Every step of every host beside the others.",
+	.summary = "Every step of every host, side by side.",
 	.scope = TFP_HOSTS_BOTH,
 	.peer_scope = TFP_HOSTS_ALL,
 	.render = render,

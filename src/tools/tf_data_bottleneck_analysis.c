@@ -123,7 +123,7 @@ static const struct advice advices[] = {
 		"could be parallel",
 		"(1) Set num_parallel_calls=tf.data.AUTOTUNE. (2) If its output fits into memory "
 		"and nothing before it is random, put cache() behind it, so that only the first "
-		"epoch pays.",
+		"epoch does this work.",
 		GUIDE "#parallelizing_data_transformation",
 		{"Map", "Interleave"},
 	},
@@ -132,15 +132,15 @@ static const struct advice advices[] = {
 		"It cannot work on several elements at once. (1) Run several copies "
 		"of the pipeline over shards of the input, and interleave them. (2) If its output "
 		"fits into memory and nothing before it is random, put cache() behind it. "
-		"(3) Batch before it, if the result stays the same: it is called less often then.",
+		"(3) Batch before it, if the result stays the same: it is then called less often.",
 		GUIDE_STEPS "#transformation_datasets",
 		{"Filter", "Batch", "Unbatch"},
 	},
 	{
 		"waits for its threads",
 		"It takes elements that other threads make ahead, and here none was ready; what "
-		"they "
-		"did is below it if the capture saw its beginning. (1) Look at the slowest "
+		"they did is shown below it if the capture includes its beginning. (1) Look at the "
+		"slowest "
 		"iterator "
 		"below. (2) Let the pipeline work further ahead, prefetch(tf.data.AUTOTUNE) last. "
 		"(3) Where all processors are busy, do less for each element or move the work to "
@@ -165,8 +165,7 @@ static const struct advice advices[] = {
 		"It only hands elements on and starts threads, so this is waiting for a processor, "
 		"or "
 		"work that is done once, at the first call. If only the first call is slow there "
-		"is "
-		"nothing to repair; else see whether all processors are busy.",
+		"is nothing to fix; otherwise see whether all processors are busy.",
 		GUIDE_STEPS "#3_are_you_reaching_high_cpu_utilization",
 		{"Model", "Root", "MaxIntraOpParallelism", "PrivateThreadPool", "Options"},
 	},
@@ -184,9 +183,8 @@ static const struct advice device_advice = {
 	"copies to the device",
 	"It takes elements from a pipeline on the host and copies them to the device. If it is "
 	"slow, "
-	"the host's pipeline is the place to look; else the elements are large: see whether all "
-	"that "
-	"is in them is used.",
+	"the host's pipeline is the place to look; otherwise the elements are large: see whether "
+	"all of their contents are used.",
 	GUIDE_STEPS,
 	{NULL},
 };

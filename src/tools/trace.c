@@ -96,8 +96,8 @@ static enum tfp_status align(struct tfp_trace *trace, struct tfp_host_clock *clo
 	const struct tfp_common_clock all = tfp_align_hosts(clocks, run_hosts);
 	trace->aligned = all.aligned;
 	if (!all.aligned && trace->host_count > 1)
-		trace->alignment = "Not every file says when its profile began: each host begins "
-				   "at the left edge, which need not be the same moment.";
+		trace->alignment = "Not every file records when its profile began: each host "
+				   "begins at the left edge, which may not be the same moment.";
 	trace->first_ps = INT64_MAX;
 	for (uint32_t h = 0; h < trace->host_count; h++) {
 		struct tfp_trace_host *host = &trace->hosts[h];
@@ -282,7 +282,7 @@ enum tfp_status tfp_trace_tracks(const struct tfp_trace *trace, const struct tfp
 		enum tfp_status status;
 		if (!parse_id(&text, numbers, 2))
 			status = tfp_fail(err, TFP_BAD_QUERY,
-					  "parameter tracks: \"%.50s\" is no track such as 0.12",
+					  "parameter tracks: \"%.50s\" is not a track such as 0.12",
 					  text);
 		else
 			status = find_track(trace, numbers, &(*list)[*count], err);
@@ -307,7 +307,7 @@ enum tfp_status tfp_trace_event(const struct tfp_trace *trace, const struct tfp_
 		return tfp_fail(err, TFP_BAD_QUERY, "parameter id is missing");
 	if (!parse_id(&at, numbers, 3) || *at)
 		return tfp_fail(err, TFP_BAD_QUERY,
-				"parameter id: \"%.50s\" is no event such as 0.12.345", text);
+				"parameter id: \"%.50s\" is not an event such as 0.12.345", text);
 	enum tfp_status status = find_track(trace, numbers, track, err);
 	uint32_t lane, place;
 	if (status != TFP_OK)

@@ -56,7 +56,7 @@ enum tfp_status tfp_trace_export_init(struct tfp_trace_export *export,
 	if (status == TFP_OK)
 		status = tfp_query_get_count(query, "to_ps", UINT64_MAX, &to_ps, err);
 	if (status == TFP_OK && from_ps > to_ps)
-		status = tfp_fail(err, TFP_BAD_QUERY, "from_ps lies behind to_ps");
+		status = tfp_fail(err, TFP_BAD_QUERY, "from_ps is after to_ps");
 	if (status == TFP_OK)
 		status = tfp_trace_selection_tracks(&export->selection,
 						    tfp_query_get(query, "tracks"), err);

@@ -60,7 +60,7 @@ static enum tfp_status read_groups(struct tfp_trace_filter *f, const char *text,
 	for (const char *at = text;; at++) {
 		if (!tfp_number_begin(&at, &f->groups[f->group_count]) || (*at && *at != ',')) {
 			tfp_fail(err, TFP_BAD_QUERY,
-				 "selected_group_ids: \"%.50s\" is no list of steps", text);
+				 "selected_group_ids: \"%.50s\" is not a list of steps", text);
 			tfp_error_set_hint(err, "such as 3,4: the arguments group_id of events");
 			return TFP_BAD_QUERY;
 		}
@@ -103,7 +103,7 @@ static enum tfp_status read_expression(const json_t *value, struct expression *o
 				       struct tfp_error *err)
 {
 	if (!json_is_string(value))
-		return wrong("an expression is a text", err);
+		return wrong("an expression must be a string", err);
 	enum tfp_status status =
 		tfp_text_pattern_new(&out->pattern, json_string_value(value), true, true, err);
 	if (status != TFP_OK)
@@ -261,7 +261,7 @@ static enum tfp_status read_config(struct tfp_trace_filter *f, const char *text,
 	json_error_t where;
 	json_t *config = json_loads(text, 0, &where);
 	if (!config)
-		return wrong("it is no JSON", err);
+		return wrong("it is not JSON", err);
 	enum tfp_status status = read_document(config, f, err);
 	json_decref(config);
 	return status;

@@ -409,7 +409,7 @@ static enum tfp_status read_choice(const struct tfp_query *query, const char *ke
 		if (strcmp(text, choices[*choice]) == 0)
 			return TFP_OK;
 	}
-	return tfp_fail(err, TFP_BAD_QUERY, "parameter %s: \"%.50s\" is none of its values", key,
+	return tfp_fail(err, TFP_BAD_QUERY, "parameter %s: \"%.50s\" is not one of its values", key,
 			text);
 }
 

@@ -47,7 +47,7 @@ enum tfp_status tfp_trace_selection_tracks(struct tfp_trace_selection *selection
 			ok = read_number(&p, &id->track) && (*p == ',' || *p == '\0');
 		}
 		if (!ok) {
-			tfp_fail(err, TFP_BAD_QUERY, "tracks: \"%.100s\" is no list of tracks",
+			tfp_fail(err, TFP_BAD_QUERY, "tracks: \"%.100s\" is not a list of tracks",
 				 text);
 			tfp_error_set_hint(err, "such as 0.1,0.2; /trace_viewer/tracks lists them");
 			return TFP_BAD_QUERY;

@@ -121,7 +121,7 @@ static enum tfp_status read_streaming(struct request *r, const struct tfp_query 
 	if (status != TFP_OK)
 		return status;
 	if (args && strcmp(args, "all") != 0 && strcmp(args, "uid") != 0)
-		return tfp_fail(err, TFP_BAD_QUERY, "args is uid or all");
+		return tfp_fail(err, TFP_BAD_QUERY, "args must be uid or all");
 	if (resolution < 0 || resolution > 1e15)
 		return tfp_fail(err, TFP_BAD_QUERY, "resolution must be a number from 0 on");
 	r->options.all_args = args && strcmp(args, "all") == 0;

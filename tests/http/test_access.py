@@ -55,12 +55,12 @@ class Tokens(AccessCase):
         self.assertCode(server.get("/runs"), 401, "unauthorized")
         self.assertNotEqual(self.wide().token, server.token)
         self.assertIn("not encrypted", server.log())
-        self.assertIn("who has the token", server.log())
+        self.assertIn("anyone with the token", server.log())
         self.assertNotIn(server.token, server.log())
         open_one = self.wide("--auth", "none")
         self.assertIsNone(open_one.token)
         self.assertEqual(open_one.get("/runs").status, 200)
-        self.assertIn("warning: anybody who reaches", open_one.log())
+        self.assertIn("warning: anyone who can reach", open_one.log())
         private = self.serve("--auth", "token", self.folder)
         self.assertCode(private.get("/runs"), 401, "unauthorized")
 
@@ -420,7 +420,7 @@ class SocketFiles(AccessCase):
             done = subprocess.run([support.SERVER, "--listen", "unix:" + path, self.folder],
                                   capture_output=True, text=True, timeout=support.PATIENCE)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("no socket", done.stderr)
+            self.assertIn("not a socket", done.stderr)
             self.assertTrue(os.path.lexists(path))
 
     def test_long_paths(self):
@@ -558,9 +558,9 @@ class Tls(AccessCase):
         subprocess.run(["openssl", "pkcs8", "-topk8", "-in", key, "-out", encrypted,
                         "-passout", "pass:x"], check=True, stderr=subprocess.DEVNULL, timeout=support.PATIENCE)
         for files, words in (((cert, other), "the key is not the certificate's"),
-                             ((key, cert), "this is no certificate"),
-                             ((cert, cert), "this is no private key"),
-                             ((cert, self.path("nonsense")), "this is no private key"),
+                             ((key, cert), "this is not a certificate"),
+                             ((cert, cert), "this is not a private key"),
+                             ((cert, self.path("nonsense")), "this is not a private key"),
                              ((cert, encrypted), "a key with a password"),
                              ((self.path("none"), key), "cannot open the certificate"),
                              ((cert, self.path("none")), "cannot open the key"),

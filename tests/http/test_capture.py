@@ -87,7 +87,7 @@ class Command(CaptureCase):
 
     def test_none_answers(self):
         for behave, words in (("busy", "already being profiled"), ("empty", "nothing was traced"),
-                              ("html", "no gRPC"), ("status", "UNKNOWN")):
+                              ("html", "not gRPC"), ("status", "UNKNOWN")):
             with self.subTest(behave=behave):
                 done = self.capture(self.profiler(behave, status=2), code=1)
                 self.assertEqual(done.stdout, "")

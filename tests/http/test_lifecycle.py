@@ -51,7 +51,7 @@ class Starting(Case):
 
     def test_warns_when_others_can_reach_it(self):
         server = self.serve("--host", "0.0.0.0", "--auth", "none", self.folder)
-        self.assertIn("warning: anybody who reaches", server.log())
+        self.assertIn("warning: anyone who can reach", server.log())
         self.assertEqual(server.get("/healthz").status, 200)
 
     def test_verbose(self):

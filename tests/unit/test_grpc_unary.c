@@ -223,7 +223,7 @@ static void test_what_is_no_answer(void **state)
 		 TFP_GRPC_BY_ANSWER,
 		 "503"},
 		{{.behave = "http", .status = 500}, TFP_GRPC_UNKNOWN, TFP_GRPC_BY_ANSWER, "500"},
-		{{.behave = "http1"}, TFP_GRPC_UNAVAILABLE, TFP_GRPC_BY_NETWORK, "no gRPC"},
+		{{.behave = "http1"}, TFP_GRPC_UNAVAILABLE, TFP_GRPC_BY_NETWORK, "not speak gRPC"},
 		{{.behave = "reset", .size = SIZE, .after = 500},
 		 TFP_GRPC_INTERNAL,
 		 TFP_GRPC_BY_NETWORK,

@@ -140,7 +140,7 @@ for (const theme of ['light', 'dark']) {
     const page = await open(url, { theme, width: 320, height: 640 });
     await shot(page, `narrow-page-${theme}`);
     await dialog(page);
-    await page.click('summary:has-text("Further options")');
+    await page.click('summary:has-text("More options")');
     await shot(page, `narrow-${theme}`);
     const wide = await page.$eval('dialog', (one) => one.scrollWidth > one.clientWidth);
     assert(!wide, 'the dialog scrolls sideways');
@@ -171,7 +171,7 @@ await tap.test('a target that is not allowed is refused while it is typed, and b
   const page = await open(url);
   await dialog(page);
   await input(page, 'Programs').fill('10.0.0.1:22');
-  assert((await page.textContent('.field-problem:not([hidden])')).includes('may not ask 10.0.0.1:22'), 'it is not refused');
+  assert((await page.textContent('.field-problem:not([hidden])')).includes('is not allowed to connect to 10.0.0.1:22'), 'it is not refused');
   equal(await page.getAttribute('dialog .primary', 'aria-disabled'), 'true');
   await shot(page, 'refused-target');
   const answer = await page.evaluate(async () => {
@@ -206,7 +206,7 @@ await tap.test('everything is checked as it is typed, and reached by keyboard', 
   equal(await page.textContent('.field-problem:not([hidden])'), 'From 1 to 3,600,000 ms');
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
-  equal(await page.textContent('.level >> nth=0 >> .cost'), await page.evaluate(() => 'And the smallest ones. Much larger captures; a program of many small operations slows down noticeably.'));
+  equal(await page.textContent('.level >> nth=0 >> .cost'), await page.evaluate(() => 'Also the smallest operations. Captures are much larger, and a program with many small operations slows down noticeably.'));
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => document.querySelector('dialog') === null);
   await page.context().close();

@@ -86,14 +86,14 @@ await tap.test('a file that is still being written: the page says so, and opens 
   try {
     await page.goto(`${root}#/kernel_stats?run=${RUN}`);
     await page.waitForFunction(() => document.querySelector('.loader .state')?.textContent.includes('h0.xplane.pb of run x is still being written'));
-    assert(await page.isVisible('text=looks again every 5 seconds'), 'it does not say that it looks again');
+    assert(await page.isVisible('text=checks again every 5 seconds'), 'it does not say that it looks again');
     await page.evaluate(() => { document.querySelector('.loader .state').dataset.first = 'yes'; });
     await axe(page, 'while a file is written');
     while (asked.length < 2) await page.waitForTimeout(50);
     assert(asked[1] - asked[0] > 4000, `asked again after ${asked[1] - asked[0]} ms`);
     await page.waitForFunction(() => document.querySelector('.loader[aria-busy=true]') === null);
     equal(await page.evaluate(() => document.querySelector('.loader .state').dataset.first), 'yes', 'the same words were written anew');
-    await page.click('text=Look now');
+    await page.click('text=Check now');
     await page.waitForFunction(() => document.querySelector('.loader .state')?.textContent.includes('h1.xplane.pb'));
     // And then by itself.
     await page.waitForFunction(() => document.querySelector('.loader .slot')?.textContent.includes('still being written') === false && document.querySelector('.loader[aria-busy=true]') === null);

@@ -234,7 +234,7 @@ await tap.test('dragging chooses an area with its table; the address holds it; r
   await other.waitForSelector('.trace-drawer .tabulator-row');
   equal(await other.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)), await page.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)));
   await other.context().close();
-  await page.click('[aria-label="Let go of the area"]');
+  await page.click('[aria-label="Clear the area"]');
   await param(page, 'sel', null);
   await page.evaluate((id) => { location.hash += `&sel=${id}`; }, KERNEL);
   await live(page, 'volta');

@@ -98,8 +98,8 @@ test('number filters', () => {
   assert.equal(filter.withUnit('>5', 'µs'), '>5');
   assert.equal(filter.withUnit('>5', ''), '>5');
   assert.deepEqual(passes(filter.withUnit('>5', 'ms'), [4_000, 6_000], { time: true }), [6_000]);
-  assert.match(filter.numberFilter('>x').problem, /no number filter/);
-  assert.match(filter.numberFilter('..').problem, /no number filter/);
+  assert.match(filter.numberFilter('>x').problem, /not a number filter/);
+  assert.match(filter.numberFilter('..').problem, /not a number filter/);
 });
 
 test('text filters', () => {

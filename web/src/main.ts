@@ -90,14 +90,14 @@ class App {
   private showTrouble(): void {
     if (this.signedOut) return;
     const { trouble } = connection;
-    const again = button('Look now', () => {
+    const again = button('Check now', () => {
       void connection.look();
       void this.runs.refresh();
     });
-    if (trouble?.kind === 'silent') this.shell.showTrouble('The server does not answer', 'What is on this page may be old. It goes on by itself as soon as the server is back.', again);
-    else if (trouble !== null) this.shell.showTrouble('The server cannot do its work', `${sentence(trouble.error.message)} What is on this page may be old. It goes on by itself as soon as that is mended.`, again);
+    if (trouble?.kind === 'silent') this.shell.showTrouble('The server does not answer', 'This page may be out of date. It updates by itself as soon as the server is back.', again);
+    else if (trouble !== null) this.shell.showTrouble('The server cannot do its work', `${sentence(trouble.error.message)} This page may be out of date. It updates by itself as soon as the problem is fixed.`, again);
     else if (this.gone) {
-      this.shell.showTrouble('This run is gone', 'It was deleted, moved or renamed. What is on this page was loaded before; it goes on by itself if the run comes back.', h('a', { href: '#/' }, 'All runs'));
+      this.shell.showTrouble('This run is gone', 'It was deleted, moved or renamed. This page was loaded earlier; it updates by itself if the run comes back.', h('a', { href: '#/' }, 'All runs'));
     } else this.shell.showTrouble(null);
   }
 

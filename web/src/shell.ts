@@ -26,7 +26,7 @@ const LETTERS: Record<string, string> = {
 };
 
 const THEME_ICON = { auto: 'theme', light: 'sun', dark: 'moon' } as const;
-const THEME_WORD: Record<ThemeChoice, string> = { auto: 'as the system', light: 'light', dark: 'dark' };
+const THEME_WORD: Record<ThemeChoice, string> = { auto: 'same as the system', light: 'light', dark: 'dark' };
 
 export class Shell {
   readonly main = h('main', { id: 'main', tabindex: '-1' });
@@ -316,11 +316,11 @@ export class Shell {
         groups.set(command.group, group);
       }
       groups.set('In a table', [
-        ['↑ ↓', 'Row above or below'], ['← →', 'Cell beside; in a tree, close or open'], ['PageUp PageDown', 'A screen up or down'], ['Home End', 'First or last row'],
+        ['↑ ↓', 'Row above or below'], ['← →', 'Cell to the left or right; in a tree, close or open'], ['PageUp PageDown', 'A screen up or down'], ['Home End', 'First or last row'],
         ['Enter', 'Details of the row'], ['mod+c', 'Copy the cell, exactly'],
       ]);
       groups.set('In filter boxes', [
-        ['one two', 'Text: both words, in any case'], ['=name', 'Text column: exactly this'], ['!name', 'Text column: without this'], ['/a|b/', 'Text column: regular expression'],
+        ['one two', 'Text: both words, upper or lower case'], ['=name', 'Text column: exactly this'], ['!name', 'Text column: does not contain this'], ['/a|b/', 'Text column: regular expression'],
         ['>100', 'Number: more than; also >= < <= ='], ['10..20', 'Number: from and to'], ['2ms', 'Times may have a unit: ns, us, ms, s'],
       ]);
       const box = h('div', { class: 'key-groups' });
@@ -335,8 +335,8 @@ export class Shell {
       }
       const input = h('input', { type: 'checkbox', on: { change: () => setSingleKeys(input.checked) } });
       input.checked = singleKeysOn();
-      body.append(box, h('label', { class: 'check' }, input, h('span', {}, 'Use keys that are a single letter or sign')),
-        h('p', { class: 'soft' }, 'The address bar always holds what is shown: copy it to share this view.', version === undefined ? '' : ` tfprof-server ${version}.`, ' ', h('a', { href: 'licenses', target: '_blank', rel: 'noopener' }, 'Licences')));
+      body.append(box, h('label', { class: 'check' }, input, h('span', {}, 'Use shortcuts of a single key')),
+        h('p', { class: 'soft' }, 'The address always describes what is shown: copy it to share this view.', version === undefined ? '' : ` tfprof-server ${version}.`, ' ', h('a', { href: 'licenses', target: '_blank', rel: 'noopener' }, 'Licences')));
     });
   }
 }

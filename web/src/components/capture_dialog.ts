@@ -75,7 +75,7 @@ function otherWays(overview: CaptureOverview): HTMLElement {
   const logdir = shellWord(overview.logdir);
   const python = JSON.stringify(overview.logdir);
   return h('div', {},
-    h('p', {}, 'The same from a terminal or from Python, on a machine that reaches the program:'),
+    h('p', {}, 'To do the same from a terminal or from Python, on a machine that can reach the program:'),
     h('div', { class: 'snippets' },
       snippet('tfprof', `tfprof capture localhost:6009 --logdir ${logdir} --duration 2s`),
       snippet('TensorFlow', `import tensorflow as tf\n\ntf.profiler.experimental.client.trace(\n    "grpc://localhost:6009", ${python}, 2000)`),
@@ -101,14 +101,14 @@ class CaptureDialog {
   destroy(): void {
     this.aborter.abort();
     window.clearTimeout(this.timer);
-    if (current !== null) this.options.say('The capture goes on; open “Capture” to see it.', true);
+    if (current !== null) this.options.say('The capture continues. Open “Capture” to see it.', true);
   }
 
   private async begin(): Promise<void> {
     try {
       this.overview = await getJson<CaptureOverview>('capture_status', {}, this.aborter.signal);
     } catch (error) {
-      if (!isAbort(error)) fill(this.body, problemBox('The server cannot be asked.', error));
+      if (!isAbort(error)) fill(this.body, problemBox('The server could not be asked.', error));
       return;
     }
     // Also when it has ended meanwhile: somebody wants to know how.
@@ -142,12 +142,12 @@ class CaptureDialog {
     const allowed = overview.targets;
     const fields: Partial<Record<keyof CaptureForm, Field>> = {
       addresses: field('Programs', text('addresses', { placeholder: 'localhost:6009', enterkeyhint: 'go' }),
-        allowed === null ? 'host:port of the program’s profiler server; several with commas between them' : `host:port, several with commas; this server may ask ${allowed.join(', ')}`, 'wide'),
+        allowed === null ? 'host:port of the program’s profiler server; separate several with commas' : `host:port, separate several with commas; this server may only connect to ${allowed.join(', ')}`, 'wide'),
       durationMs: field('Duration, ms', number('durationMs'), 'A few steps are enough; a long capture fills the program’s memory'),
-      delayMs: field('Delay, ms', number('delayMs'), 'Before all begin'),
-      retries: field('Retries', number('retries'), 'When none sends a profile'),
+      delayMs: field('Delay, ms', number('delayMs'), 'Time until all programs begin'),
+      retries: field('Retries', number('retries'), 'If no program sends a profile'),
       name: field('Name of the run', text('name', { placeholder: 'the time' }), ''),
-      options: field('Options for the program’s profiler', area, 'One key=value a line, passed on as they are', 'wide'),
+      options: field('Options for the program’s profiler', area, 'One key=value per line, passed on unchanged', 'wide'),
     };
     const start = h('button', { class: 'button primary', type: 'submit' }, 'Capture');
     const command = h('code', { class: 'command' });
@@ -183,7 +183,7 @@ class CaptureDialog {
       }
       Object.values(fields).find((one) => one.input.getAttribute('aria-invalid') === 'true')?.input.focus();
     };
-    const further = h('details', { class: 'further', open: form.options !== '' }, h('summary', {}, 'Further options'),
+    const further = h('details', { class: 'further', open: form.options !== '' }, h('summary', {}, 'More options'),
       h('div', { class: 'fields' }, fields.delayMs?.element ?? null, fields.retries?.element ?? null, fields.name?.element ?? null, fields.options?.element ?? null));
     const element = h('form', { class: 'capture-form', novalidate: true, on: { submit, input: () => { touched = true; changed(); } } },
       failure,
@@ -205,7 +205,7 @@ class CaptureDialog {
       current = id;
       this.watch(id);
     } catch (error) {
-      if (!isAbort(error)) this.showForm(problemBox('It did not begin.', error));
+      if (!isAbort(error)) this.showForm(problemBox('The capture did not start.', error));
     }
   }
 

@@ -79,6 +79,6 @@ export function compareNote<R>(rows: readonly R[], of: (row: R) => Difference | 
   if (first === undefined && !scaled) return null;
   const code = (text: string): HTMLElement => h('code', { title: text }, trimRight(text, NAME_ROOM));
   return h('p', { class: 'compare-note' },
-    scaled && `The base run has ${plural(steps.base, 'step')}, this one ${count(steps.now)}: times of the base are multiplied by ${(steps.now / steps.base).toFixed(2)}, so that both are for as many steps. `,
+    scaled && `The base run has ${plural(steps.base, 'step')}, this one ${count(steps.now)}: times of the base are multiplied by ${(steps.now / steps.base).toFixed(2)}, so that both cover the same number of steps. `,
     ...(first === undefined ? [] : [`${plural(matched.length, one, many)} ${matched.length === 1 ? 'is' : 'are'} in both runs, ${count(loose.length)} of them under names that differ only by counters: `, code(name(first)), ' here, ', code(of(first)?.baseName ?? ''), ' in the base run.']));
 }

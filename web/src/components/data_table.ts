@@ -216,7 +216,7 @@ export class DataTable<R> {
     table.on('tableBuilt', () => {
       this.built = true;
       mount.setAttribute('aria-label', this.options.title);
-      mount.querySelector('.tabulator-tableholder')?.setAttribute('aria-label', `${this.options.title}: rows, arrow keys move`);
+      mount.querySelector('.tabulator-tableholder')?.setAttribute('aria-label', `${this.options.title}: rows; the arrow keys move`);
       mount.querySelector('.tabulator-tableholder')?.setAttribute('role', 'rowgroup');
       mount.querySelector('.tabulator-table')?.setAttribute('role', 'presentation');
       mount.querySelector('.tabulator-header-contents')?.setAttribute('role', 'presentation');
@@ -403,7 +403,7 @@ export class DataTable<R> {
       h('a', { href: sources.csv }, 'CSV from the server, unfiltered'),
       h('p', { class: 'soft' }, 'For a script:'),
       h('code', { class: 'curl' }, `curl '${absolute.replace(/'/g, '%27')}'`),
-      copyButton('Copy this line', () => `curl '${absolute.replace(/'/g, '%27')}'`));
+      copyButton('Copy this command', () => `curl '${absolute.replace(/'/g, '%27')}'`));
   }
 
   /** The table as it is seen: these columns, these rows, this order, with exact values. */

@@ -79,7 +79,7 @@ export class DetailPanel {
   }
 
   private instances(data: Instances, place: Detail['slowest']): HTMLElement {
-    if (data.count === 0) return h('p', { class: 'soft' }, 'No single events of this row were recorded.');
+    if (data.count === 0) return h('p', { class: 'soft' }, 'No individual events of this row were recorded.');
     this.chart?.destroy();
     this.chart = new ChartCard({ title: 'Events by duration', name: 'events' });
     const { histogram, slowest } = data;

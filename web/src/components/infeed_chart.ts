@@ -25,7 +25,7 @@ function config(list: readonly InfeedBin[], baseMean: number | null): ChartConfi
           type: 'line' as const, label: 'Average of the base run', data: list.map(() => baseMean * 100), borderColor: token('ink'), borderDash: [6, 4], borderWidth: 1.5, pointRadius: 0, pointHoverRadius: 0,
         }]),
         {
-          label: 'Least to most', data: list.map((bin): [number, number] => [bin.min * 100, bin.max * 100]), backgroundColor: token('input'), hoverBackgroundColor: token('input'),
+          label: 'Minimum to maximum', data: list.map((bin): [number, number] => [bin.min * 100, bin.max * 100]), backgroundColor: token('input'), hoverBackgroundColor: token('input'),
           categoryPercentage: list.length > 120 ? 1 : 0.94, barPercentage: list.length > 120 ? 1 : 0.9, maxBarThickness: 72, minBarLength: 2,
         },
       ],
@@ -80,9 +80,9 @@ export class InfeedChart {
     this.card.set({
       signature: JSON.stringify([this.version, range, baseMean]), height: 180, config: () => config(list, baseMean),
       summary: `${plural(range.to - range.from + 1, 'step')}: cores wait for input for ${percent(all?.average ?? 0)} of the step on average, from ${percent(all?.min ?? 0)} to ${percent(all?.max ?? 0)}${baseMean === null ? '' : `; ${percent(baseMean)} in the base run`}.`,
-      head: ['Step', 'Average', 'Least', 'Most'], rows: list.map((bin) => [bin.label, bin.average, bin.min, bin.max]),
+      head: ['Step', 'Average', 'Min', 'Max'], rows: list.map((bin) => [bin.label, bin.average, bin.min, bin.max]),
       text: (cell, column) => (column > 0 && typeof cell === 'number' ? percent(cell) : String(cell ?? '–')),
-      legend: [{ label: 'Average of the cores', token: 'ink', line: true }, { label: 'From the least to the most', token: 'input' },
+      legend: [{ label: 'Average of the cores', token: 'ink', line: true }, { label: 'Minimum to maximum', token: 'input' },
         ...(baseMean === null ? [] : [{ label: `Average of the base run, ${percent(baseMean)}`, token: 'ink', dashed: true }])],
     });
   }

@@ -31,10 +31,10 @@ function loadLayout(): Promise<LayoutGraph> {
   loading ??= new Promise((done, failed) => {
     const script = h('script', { src: 'graph_layout.js' });
     script.addEventListener('load', () => {
-      if (window.tfprofLayoutGraph === undefined) failed(new Error('The layout of graphs could not be started.'));
+      if (window.tfprofLayoutGraph === undefined) failed(new Error('The graph layout could not be started.'));
       else done(window.tfprofLayoutGraph);
     });
-    script.addEventListener('error', () => failed(new Error('The layout of graphs could not be fetched from the server.')));
+    script.addEventListener('error', () => failed(new Error('The graph layout could not be loaded from the server.')));
     document.head.append(script);
   });
   loading.catch(() => { loading = null; });
@@ -121,12 +121,12 @@ export class IteratorGraph {
     this.drawn = null;
     if (list.length > MOST_BOXES) {
       this.drawn = list;
-      fill(this.element, h('p', { class: 'soft' }, `${plural(list.length, 'iterator')} are too many for a picture; the table below has them all.`));
+      fill(this.element, h('p', { class: 'soft' }, `${plural(list.length, 'iterator')} are too many to draw; the table below lists them all.`));
       return;
     }
     loadLayout().then((layout) => this.show(layout, list), (error: unknown) => {
       if (list !== this.wanted) return;
-      fill(this.element, h('p', { class: 'soft' }, `${error instanceof Error ? error.message : String(error)} The table below says the same.`),
+      fill(this.element, h('p', { class: 'soft' }, `${error instanceof Error ? error.message : String(error)} The table below has the same data.`),
         h('p', { class: 'acts' }, button('Try again', () => this.set(this.wanted, this.selected, this.summary))));
     });
   }

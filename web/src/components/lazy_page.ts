@@ -39,7 +39,7 @@ function awaitCode<T>(slot: HTMLElement, heights: readonly number[], load: () =>
       return wasAway && wanted();
     });
     connection.lost();
-    fill(slot, errorState(new ApiError('network', 'The code of this part of the page could not be fetched from the server.', 'Is tfprof-server still running, and of the same version?'), again));
+    fill(slot, errorState(new ApiError('network', 'The code of this part of the page could not be loaded from the server.', 'Is tfprof-server still running, and is it the same version?'), again));
   };
   wait();
   load().then((loaded) => {

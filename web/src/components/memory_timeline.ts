@@ -143,7 +143,7 @@ export class MemoryTimeline {
     const zoomed = span.from > state.whole.from || span.to < state.whole.to;
     const signature = JSON.stringify([state.version, state.showFree, zoomed, state.bands.length]);
     const reduced = points.length < state.total && !zoomed;
-    this.card.title('Memory over time', `${reduced ? `${count(state.total)} events, drawn by their highs and lows` : ''}${reduced ? '; ' : ''}click for what is in use then, drag or turn the wheel to zoom`);
+    this.card.title('Memory over time', `${reduced ? `${count(state.total)} events, highs and lows are drawn` : ''}${reduced ? '; ' : ''}click to see what is in use at that time, drag or scroll to zoom`);
     const series = this.series();
     const cells = (point: MemoryPoint): CsvCell[] => [point.ns / 1e6, point.stack, point.heap, point.free, point.fragmentation, point.gives ? 'deallocation' : 'allocation', point.bytes, point.requested, point.op, point.region, point.type, point.shape, point.step, point.address];
     const inSight = points.filter((point) => point.ns >= span.from && point.ns <= span.to);

@@ -19,10 +19,10 @@ export function snippet(title: string, code: string): HTMLElement {
 export function noSteps(rest: string, modules: string | null, useModules: () => void, ...more: Child[]): HTMLElement {
   return h('div', { class: 'state no-steps' },
     h('h2', {}, 'No step was marked in this capture'),
-    h('p', {}, `Without marks it is not known where a training step begins and ends, so there is no step time to split. ${rest}`),
-    h('p', {}, 'Keras marks its steps by itself. In a loop of your own, one line around the step does it:'),
+    h('p', {}, `Without marks the profiler cannot tell where a training step begins and ends, so there is no step time to break down. ${rest}`),
+    h('p', {}, 'Keras marks its steps by itself. In a custom training loop, add one line around the step:'),
     h('div', { class: 'snippets' }, snippet('TensorFlow', TENSORFLOW), snippet('JAX', JAX)),
-    h('p', { class: 'soft' }, 'If steps are marked, the capture may have been shorter than one step: capture for longer.'),
-    modules !== null && h('p', { class: 'acts' }, button(`Take executions of the XLA module as steps${/^[1-9]\d*$/.test(modules) ? ` (${modules})` : ''}`, useModules)),
+    h('p', { class: 'soft' }, 'If the program marks its steps, the capture may be shorter than one step: capture for longer.'),
+    modules !== null && h('p', { class: 'acts' }, button(`Use executions of the XLA module as steps${/^[1-9]\d*$/.test(modules) ? ` (${modules})` : ''}`, useModules)),
     ...more);
 }

@@ -74,7 +74,7 @@ export function errorState(error: unknown, retry: () => void): HTMLElement {
 export function signedOutState(): HTMLElement {
   return h('div', { class: 'state failed', role: 'alert' },
     h('h2', {}, 'The server asks for its token'),
-    h('p', {}, 'It was probably restarted: a session ends with the server. Nothing is lost; this view opens again once you are let in.'),
+    h('p', {}, 'It was probably restarted, and sessions end with the server. Nothing is lost: this view opens again after you sign in.'),
     h('p', { class: 'soft' }, 'The server prints an address with the token when it starts.'),
     h('p', { class: 'acts' }, button('Enter the token', () => window.location.reload())));
 }
@@ -101,8 +101,8 @@ function unfinishedState(error: ApiError, now: () => void): HTMLElement {
     h('h2', {}, 'Still being written'),
     h('p', {}, sentence(error.message)),
     error.hint !== null && h('p', { class: 'soft' }, sentence(error.hint)),
-    h('p', { class: 'soft' }, `This page looks again every ${COMPLETE_MS / 1000} seconds.`),
-    h('p', { class: 'acts' }, button('Look now', now)));
+    h('p', { class: 'soft' }, `This page checks again every ${COMPLETE_MS / 1000} seconds.`),
+    h('p', { class: 'acts' }, button('Check now', now)));
 }
 
 /**

@@ -137,8 +137,8 @@ export class StepChart {
 
   constructor(private readonly url: UrlState, title = 'Step time') {
     this.box = h('input', {
-      type: 'text', class: 'steps-box', 'aria-label': 'Steps to look at, such as 3-8', placeholder: 'all steps', autocomplete: 'off', spellcheck: 'false',
-      title: 'Steps to look at, such as 3-8', on: { change: () => this.typed() },
+      type: 'text', class: 'steps-box', 'aria-label': 'Steps to show, such as 3-8', placeholder: 'all steps', autocomplete: 'off', spellcheck: 'false',
+      title: 'Steps to show, such as 3-8', on: { change: () => this.typed() },
     });
     this.all = button('All steps', () => url.set({ steps: null }));
     this.card = new ChartCard({ title, name: 'step_time', controls: [this.all, this.box] });

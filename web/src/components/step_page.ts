@@ -35,7 +35,7 @@ export function stepKeys(context: PageContext, data: () => Steps | null): () => 
     keys.add({ keys: 'n', what: 'Next step', group: 'Steps', run: move(1) }),
     keys.add({ keys: 'p', what: 'Previous step', group: 'Steps', run: move(-1) }),
     keys.add({
-      keys: 'Escape', what: 'Let go of the chosen step, then of the range', group: 'Steps',
+      keys: 'Escape', what: 'Clear the chosen step, then the range', group: 'Steps',
       run: (event) => {
         if (document.querySelector('dialog[open]') !== null || url.get('sel') !== '') return;
         const key = ['step', 'steps'].find((one) => url.get(one) !== '');
@@ -62,7 +62,7 @@ export function analysisMessages(table: GvizTable | undefined, stepsMissing: boo
 export function sourceNote(context: PageContext, found: Readonly<Record<string, string>>): HTMLElement | null {
   const text = sourceText(found, 400);
   if (text === '' && context.url.get('step_source') !== 'module') return null;
-  return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module of this capture runs twice, so there are no executions to take for steps.' : `These are not marked steps: ${text}. Each step lasts until the next execution begins.`),
+  return h('div', { class: 'compare-bar step-source' }, h('span', {}, text === '' ? 'No module in this capture runs more than once, so no executions can be used as steps.' : `These are not marked steps: ${text}. Each step lasts until the next execution begins.`),
     h('button', { type: 'button', class: 'linklike', on: { click: () => context.url.set({ step_source: null, step: null, steps: null }) } }, 'Only marked steps'));
 }
 
@@ -72,7 +72,7 @@ export function averageTile(steps: Steps, range: Range | null, base: Steps | nul
   const shown = within(steps.steps, range).length;
   const whose = now.ofSlowest ? 'slowest core' : stepsOf(steps.properties);
   return {
-    label: 'Average step', hint: 'Mean time of a step and how much it varies; less is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, better: 'lower',
+    label: 'Average step', hint: 'Mean time of a step and how much it varies; lower is better', value: now.mean, format: duration, exact: `${now.mean.toFixed(3)} µs`, better: 'lower',
     note: `${shown === 1 ? 'one step' : `σ ${microseconds(now.sd)}, ${plural(shown, 'step')}`}${whose === '' ? '' : `; ${whose}`}`,
     base: base !== null && base.steps.length > 0 ? headline(base, null).mean : null,
   };

@@ -39,14 +39,14 @@ export function inputVerdict(statement: string, hosts = ''): Verdict | null {
 function verdictOfOne(own: string): Verdict {
   const percent = firstPercent(own);
   const { moderate, high } = LIMITS.input;
-  const limits = `Moderately from ${moderate}\u00a0% of the step time, highly from ${high}\u00a0%.`;
+  const limits = `Moderately: ${moderate}\u00a0% of the step time or more. Highly: ${high}\u00a0% or more.`;
   const waits = `${percent ?? '?'} % of the step time is spent waiting for input.`;
   const word = percent === null ? '' : inputWord(own);
   if (word === 'HIGHLY') return { severity: 'error', head: 'Highly input-bound.', text: `${waits} Reduce the input time first.`, limits };
   if (word === 'MODERATELY') return { severity: 'warning', head: 'Moderately input-bound.', text: `${waits} Reduce both the input time and the rest.`, limits };
   if (word === 'POTENTIALLY') {
     return {
-      severity: 'warning', head: 'Potentially input-bound.', text: `${percent} % of the step time is in “All others”, which may be reading, Python code, or both.`,
+      severity: 'warning', head: 'Potentially input-bound.', text: `${percent} % of the step time is in “All others”, which may be I/O, Python code, or both.`,
       limits: `Potentially: at least ${LIMITS.other.moderate}\u00a0% in “All others”, and less than ${moderate}\u00a0% waiting for input.`,
     };
   }
@@ -60,8 +60,8 @@ export function deviceVerdict(found: Readonly<Record<string, string>>): Verdict 
   if (text === '') return null;
   switch (found['device_state']) {
     case 'not_recorded': return { severity: 'error', head: 'No device activity was recorded.', text, limits: '' };
-    case 'idle': return { severity: 'warning', head: 'The device is mostly idle.', text, limits: `Shown where that is at least ${LIMITS.mostly}\u00a0% of the time.` };
-    case 'waiting': return { severity: 'warning', head: 'The device mostly waits.', text, limits: `Shown where waiting is at least ${LIMITS.mostly}\u00a0% of the time of its operations.` };
+    case 'idle': return { severity: 'warning', head: 'The device is mostly idle.', text, limits: `Shown when the device is idle for at least ${LIMITS.mostly}\u00a0% of the time.` };
+    case 'waiting': return { severity: 'warning', head: 'The device mostly waits.', text, limits: `Shown when waiting takes at least ${LIMITS.mostly}\u00a0% of the device’s operation time.` };
     default: return null;
   }
 }
@@ -87,7 +87,7 @@ function precision(found: Readonly<Record<string, string>>): string {
   const statement = plain(found['precision_statement'] ?? '');
   const share = firstPercent(found['device_compute_16bit_percent'] ?? '') ?? firstPercent(statement);
   if (statement === '' || share === null) return statement;
-  return `${Number(share) === 0 ? 'Nothing is computed in 16-bit precision' : `Only ${share}\u00a0% of the device’s computing is in 16-bit precision`}. Where the accuracy allows it, 16-bit operations may be faster.`;
+  return `${Number(share) === 0 ? 'Nothing is computed in 16-bit precision' : `Only ${share}\u00a0% of device compute time is in 16-bit precision`}. Where the accuracy allows it, 16-bit operations may be faster.`;
 }
 
 /** Sentences the server computed, each with the page and filter that shows what it speaks of. */
@@ -96,24 +96,24 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
   const state = found['device_state'];
   // Steps say better than shares of the whole capture how long a device has nothing to do.
   if (state === 'not_recorded') {
-    list.push({ text: 'Let the profiler record the device, and capture again: what went wrong is said above, where the profiler said it.', limits: '', link: { tool: 'trace_viewer', label: 'What the host did', params: {} } });
+    list.push({ text: 'Make sure that the profiler can record the device, and capture again. If the profiler reported an error, it is shown above.', limits: '', link: { tool: 'trace_viewer', label: 'What the host did', params: {} } });
   } else if (state === 'idle' && found['bottleneck'] === 'unknown') {
-    list.push({ text: 'See what the host does while the device has nothing to do, and whether the capture began long before the program was at work.', limits: '', link: { tool: 'trace_viewer', label: 'Host and device in the trace', params: {} } });
+    list.push({ text: 'See what the host does while the device is idle, and whether the capture began long before the program’s work.', limits: '', link: { tool: 'trace_viewer', label: 'Host and device in the trace', params: {} } });
   }
   if (amountOf(found['device_wait_percent']) >= LIMITS.input.high) {
-    list.push({ text: `${amountOf(found['device_wait_percent']).toFixed(1)} % of the time of the device’s operations is waiting, most of all for copies that began earlier: let them begin sooner, make them smaller, or keep the data where it is used.`, limits: '', link: { tool: 'framework_op_stats', label: 'Operations that wait', params: { dev: 'device', q: '-done' } } });
+    list.push({ text: `${amountOf(found['device_wait_percent']).toFixed(1)} % of the device’s operation time is spent waiting, mostly for copies that began earlier. Start the copies sooner, make them smaller, or keep the data where it is used.`, limits: '', link: { tool: 'framework_op_stats', label: 'Operations that wait', params: { dev: 'device', q: '-done' } } });
   }
   const say = (key: string, limits: string, link: (statement: string) => Advice['link']): void => {
     const statement = key === 'precision_statement' ? precision(found) : plain(found[key] ?? '');
     if (statement !== '') list.push({ text: statement, limits, link: link(statement) });
   };
   const { other } = LIMITS;
-  const two = `Moderate from ${other.moderate}\u00a0% of the step time, high from ${other.high}\u00a0%.`;
+  const two = `Moderate: ${other.moderate}\u00a0% of the step time or more. High: ${other.high}\u00a0% or more.`;
   if (found['bottleneck'] === 'host' || found['bottleneck'] === 'both') {
     // The verdict above has the numbers and the limits; here only what to do is left to say.
     const potential = inputWord(found['statement'] ?? '') === 'POTENTIALLY';
     list.push(potential
-      ? { text: 'Find out what “All others” is: reading files, Python code, or both.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'What the host did for its input', params: {} } }
+      ? { text: 'Find out what “All others” is: I/O, Python code, or both.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'Input operations on the host', params: {} } }
       : { text: 'Shorten the wait for input: see which part of the input pipeline takes the time.', limits: '', link: { tool: 'input_pipeline_analyzer', label: 'Where the input time goes', params: {} } });
   }
   say('kernel_launch_statement', two, () => ({ tool: 'kernel_stats', label: 'Kernels launched most often', params: { sort: '-occurrences' } }));
@@ -122,16 +122,16 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
   if ((found['all_other_statement'] ?? '') !== (found['statement'] ?? '')) {
     say('all_other_statement', two, () => ({ tool: 'framework_op_stats', label: 'Operations of the host', params: { dev: 'host' } }));
   }
-  say('output_statement', `Moderate from ${LIMITS.input.moderate}\u00a0% of the step time, high from ${LIMITS.input.high}\u00a0%.`, () => ({ tool: 'input_pipeline_analyzer', label: 'How a step is spent', params: {} }));
-  say('tf_function_statement', `Shown where expensive calls take at least ${LIMITS.functions}\u00a0% of a function’s time.`, (statement) => {
+  say('output_statement', `Moderate: ${LIMITS.input.moderate}\u00a0% of the step time or more. High: ${LIMITS.input.high}\u00a0% or more.`, () => ({ tool: 'input_pipeline_analyzer', label: 'How a step is spent', params: {} }));
+  say('tf_function_statement', `Shown when expensive calls take at least ${LIMITS.functions}\u00a0% of a function’s time.`, (statement) => {
     const name = quotedName(statement);
     return { tool: 'framework_op_stats', label: 'Functions on the host', params: { dev: 'host', ...(name === null ? {} : { q: name }) } };
   });
-  say('eager_statement', `Shown where it is more than ${LIMITS.eager}\u00a0% of the time of operations.`, (statement) => ({
+  say('eager_statement', `Shown when it is more than ${LIMITS.eager}\u00a0% of the operation time.`, (statement) => ({
     tool: 'framework_op_stats', label: 'Eager operations', params: { dev: /\bhost\b/i.test(statement) ? 'host' : 'device', 'f.eager': '=Eager', cols: 'eager' },
   }));
-  say('outside_compilation_statement', `Shown where it is more than ${LIMITS.outside}\u00a0% of the device’s time.`, () => ({ tool: 'framework_op_stats', label: 'Operations of the device', params: { dev: 'device' } }));
-  say('precision_statement', `Shown where it is less than ${LIMITS.precision}\u00a0% of the device’s computing.`, () => ({
+  say('outside_compilation_statement', `Shown when it is more than ${LIMITS.outside}\u00a0% of the device time.`, () => ({ tool: 'framework_op_stats', label: 'Operations of the device', params: { dev: 'device' } }));
+  say('precision_statement', `Shown when it is less than ${LIMITS.precision}\u00a0% of device compute time.`, () => ({
     tool: 'kernel_stats', label: 'Kernels that could use TensorCores', params: { 'f.eligible': 'yes', 'f.uses': 'no' },
   }));
   return list;

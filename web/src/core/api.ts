@@ -212,7 +212,7 @@ async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
     }
     heard(true);
     if (!response.ok) throw errorFrom(null, response.status, where);
-    throw new ApiError('bad_answer', 'The answer was no JSON.', 'Something between this page and the server may have changed it.', null, null, where);
+    throw new ApiError('bad_answer', 'The answer is not JSON.', 'Something between this page and the server may have changed it.', null, null, where);
   }
   const error = response.ok ? null : errorFrom(body, response.status, where);
   // Without its directory the server can say no more than without itself.

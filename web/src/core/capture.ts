@@ -29,18 +29,18 @@ export interface Level {
 
 export const LEVELS: Record<'host' | 'device' | 'python', Level[]> = {
   host: [
-    { value: '0', label: 'off', cost: 'Nothing of the CPU: no steps, no input pipeline, no memory profile. Costs next to nothing.' },
-    { value: '1', label: 'marked', cost: 'Only what the program marks itself, such as its steps. Cheap; memory profile and tf.data stay empty.' },
-    { value: '2', label: 'operations', cost: 'And the larger operations: what most pages need, and what profilers record unless told otherwise.' },
-    { value: '3', label: 'all', cost: 'And the smallest ones. Much larger captures; a program of many small operations slows down noticeably.' },
+    { value: '0', label: 'off', cost: 'Nothing from the CPU: no steps, no input pipeline, no memory profile. Almost no overhead.' },
+    { value: '1', label: 'marked', cost: 'Only what the program marks itself, such as its steps. Low overhead; memory profile and tf.data stay empty.' },
+    { value: '2', label: 'operations', cost: 'Also the larger operations. Most pages need this level, and it is the default of profilers.' },
+    { value: '3', label: 'all', cost: 'Also the smallest operations. Captures are much larger, and a program with many small operations slows down noticeably.' },
   ],
   device: [
-    { value: '0', label: 'off', cost: 'Nothing of the GPU or TPU: no kernels, no device time.' },
-    { value: '1', label: 'on', cost: 'Kernels, copies and device time: what most pages of a GPU or TPU are made of.' },
+    { value: '0', label: 'off', cost: 'Nothing from the GPU or TPU: no kernels, no device time.' },
+    { value: '1', label: 'on', cost: 'Kernels, copies and device time. Most pages of a GPU or TPU need this level.' },
   ],
   python: [
     { value: '0', label: 'off', cost: 'No Python calls.' },
-    { value: '1', label: 'on', cost: 'Every Python call: slows the program, fills its memory, and makes captures many times larger. Keep the duration short.' },
+    { value: '1', label: 'on', cost: 'Every Python call. This slows the program, fills its memory, and makes captures many times larger. Keep the duration short.' },
   ],
 };
 
@@ -53,7 +53,7 @@ function readAddress(text: string): string | { problem: string } {
   const bare = text.replace(/^grpc:\/\//i, '').replace(/\/$/, (slash) => (/^grpc:\/\//i.test(text) ? '' : slash));
   const match = /^(\[[^\]]*\]|[^:]*):(\d{1,5})$/.exec(bare);
   if (match === null) {
-    if (/^[^:[\]]*$/.test(bare)) return { problem: 'the port is missing, as in localhost:6009' };
+    if (/^[^:[\]]*$/.test(bare)) return { problem: 'the port is missing; write it as in localhost:6009' };
     if (/^[0-9a-f:]*:[0-9a-f:]*:/i.test(bare)) return { problem: 'an IPv6 address needs brackets, as in [::1]:6009' };
     return { problem: 'give host:port, as in localhost:6009' };
   }
@@ -61,7 +61,7 @@ function readAddress(text: string): string | { problem: string } {
   if (host === '') return { problem: 'the host is missing' };
   if (Number(port) < 1 || Number(port) > 65535) return { problem: 'a port is a number from 1 to 65535' };
   const six = host.startsWith('[');
-  if (six ? !/^\[[0-9a-f.:]+\]$/i.test(host) || !host.includes(':') : !/^[a-z0-9_][a-z0-9._-]*$/i.test(host)) return { problem: `“${host}” is no host` };
+  if (six ? !/^\[[0-9a-f.:]+\]$/i.test(host) || !host.includes(':') : !/^[a-z0-9_][a-z0-9._-]*$/i.test(host)) return { problem: `“${host}” is not a host` };
   return `${host.toLowerCase()}:${Number(port)}`;
 }
 
@@ -71,7 +71,7 @@ export function parseAddresses(text: string): { targets: string[]; problem: stri
   for (const part of text.split(',').map((one) => one.trim()).filter((one) => one !== '')) {
     const read = readAddress(part);
     if (typeof read !== 'string') return { targets, problem: `${part}: ${read.problem}` };
-    if (targets.includes(read)) return { targets, problem: `${read} is there twice` };
+    if (targets.includes(read)) return { targets, problem: `${read} is given twice` };
     targets.push(read);
   }
   if (targets.length === 0) return { targets, problem: 'Give the address of a running program, as host:port' };
@@ -86,7 +86,7 @@ export function parseOptions(text: string): { options: Record<string, string>; p
     const at = line.indexOf('=');
     if (at < 1) return { options, problem: `“${line}” is not KEY=VALUE` };
     const key = line.slice(0, at).trim();
-    if (key in options) return { options, problem: `${key} is there twice` };
+    if (key in options) return { options, problem: `${key} is given twice` };
     options[key] = line.slice(at + 1).trim();
   }
   return { options, problem: null };
@@ -117,7 +117,7 @@ export function readForm(form: CaptureForm, allowed: readonly string[] | null): 
   const { targets, problem } = parseAddresses(form.addresses);
   const refused = allowed === null ? undefined : targets.find((one) => !allowed.includes(one) && !allowed.includes(one.replace(/:\d+$/, '')));
   if (problem !== null) problems.addresses = problem;
-  else if (refused !== undefined) problems.addresses = `This server may not ask ${refused}`;
+  else if (refused !== undefined) problems.addresses = `This server is not allowed to connect to ${refused}`;
   const duration = parseWhole(form.durationMs, 1, LIMIT_MS, 'From 1 to 3,600,000 ms');
   const delay = parseWhole(form.delayMs, 0, LIMIT_MS, 'From 0 to 3,600,000 ms');
   const retries = parseWhole(form.retries, 0, 100, 'From 0 to 100');
@@ -208,7 +208,7 @@ export function hostLine(host: CaptureHost, status: CaptureStatus, size: (bytes:
     case 'asked':
       if (elapsed < delay) return { text: `begins in ${seconds(delay - elapsed)}`, tone: 'quiet', share: 0 };
       if (elapsed < delay + duration) return { text: `recording, ${seconds(delay + duration - elapsed)} left`, tone: 'quiet', share: (elapsed - delay) / duration };
-      return { text: 'recorded; the program puts its profile together', tone: 'quiet', share: null };
+      return { text: 'recorded; the program is preparing its profile', tone: 'quiet', share: null };
     case 'receiving': return { text: `receiving, ${size(host.bytes)} so far`, tone: 'quiet', share: null };
     case 'stored': return { text: `stored, ${size(host.bytes)}`, tone: 'good', share: 1 };
     case 'cancelled': return { text: 'cancelled', tone: 'quiet', share: 0 };

@@ -160,7 +160,7 @@ export interface Join<R> {
   /** What a person knows the row by. */
   name: (row: R) => string;
   measure: (row: R) => number;
-  /** What the base's measure is multiplied by, so that both are for as many steps. */
+  /** What the base's measure is multiplied by, so that both cover the same number of steps. */
   scale: number;
   put: (row: R, difference: Difference) => R;
   /** A row that only the base has, emptied of what it measured. */

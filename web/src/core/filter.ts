@@ -109,7 +109,7 @@ export function numberFilter(query: string, meaning: NumberMeaning = {}): Number
   const tests: Test<number>[] = [];
   for (const part of text.split(/\s+/)) {
     const test = oneNumberTest(part, meaning);
-    if (test === null) return { test: all, problem: `“${part}” is no number filter; try >100, <=5 or 10..20` };
+    if (test === null) return { test: all, problem: `“${part}” is not a number filter; try >100, <=5 or 10..20` };
     tests.push(test);
   }
   return { test: (value) => value !== null && tests.every((test) => test(value)), problem: null };

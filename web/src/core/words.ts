@@ -2,11 +2,11 @@
 
 export const WORDS = {
   recorded: 'Recorded: the events in the files.',
-  hidden: 'Not shown on the timeline: events by which allocators and tf.data keep their books (MemoryAllocation, PrefetchProduce and the like), and sums without a time.',
-  derived: 'Derived: events that nobody recorded, and that follow from those that were, such as steps and operations on a device.',
-  drawn: 'Drawn: the boxes in sight, of which one can stand for several events.',
-  captured: 'Captured: from the first recorded event to the last, of the plane that lasts longest.',
-  timeline: 'Timeline: from the first event that is shown to the last.',
+  hidden: 'Not shown on the timeline: bookkeeping events of allocators and tf.data (MemoryAllocation, PrefetchProduce and the like), and sums that have no time.',
+  derived: 'Derived: events computed from the recorded ones, such as steps and operations on a device.',
+  drawn: 'Drawn: the boxes in view. One box can stand for several events.',
+  captured: 'Captured: from the first recorded event to the last, in the plane that spans the longest time.',
+  timeline: 'Timeline: from the first event shown to the last.',
 } as const;
 
 export interface EventCounts {

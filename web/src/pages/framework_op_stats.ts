@@ -359,7 +359,7 @@ class OpStatsPage implements Page {
       const self = sum(side(data, wanted));
       const idle = idleShare(data, wanted);
       list.push({
-        label: `${wanted} self time`, hint: `Time in ${wanted.toLowerCase()} operations, idle time left out, all ${wanted === 'Device' ? 'devices' : 'threads'} together`,
+        label: `${wanted} self time`, hint: `Time in ${wanted.toLowerCase()} operations without idle time, summed over all ${wanted === 'Device' ? 'devices' : 'threads'}`,
         value: self, format: duration, exact: `${exact(self)} µs`, better: 'lower', ...(idle > 0 ? { note: `idle ${percent(idle)} from first to last event` } : {}),
         ...timeChange(self, base === null ? null : sum(side(base, wanted)), this.steps),
       });
@@ -374,14 +374,14 @@ class OpStatsPage implements Page {
       label: 'Operations', hint: 'Different operations in this list', value: current(data).length, format: (value) => ({ value: count(value), unit: '' }),
       note: `of ${plural(types, 'type')}`, base: base === null ? null : current(base).length,
     }, {
-      label: 'Five largest operations', hint: 'Share of the self time that the five largest operations have', value: top(data), format: asPercent, base: base === null ? null : top(base),
+      label: 'Five largest operations', hint: 'Share of self time in the five largest operations', value: top(data), format: asPercent, base: base === null ? null : top(base),
       note: 'of self time',
     });
     const eager = (tables: Tables): Op[] => side(tables, 'Host').filter((op) => op.source !== null && text(op.source, 'eager') === 'Eager');
     if (eager(data).length > 0) {
       const of = (tables: Tables): number => share(sum(eager(tables)), sum(side(tables, 'Host')));
       list.push({
-        label: 'Eager on the host', hint: 'Share of host self time in operations that ran outside of a tf.function', value: of(data), format: asPercent, note: 'of host self time',
+        label: 'Eager on the host', hint: 'Share of host self time in operations that ran outside a tf.function', value: of(data), format: asPercent, note: 'of host self time',
         base: base === null ? null : of(base), ...shareChange(sum(eager(data)), base === null ? null : sum(eager(base)), this.steps),
       });
     }
@@ -420,9 +420,9 @@ class OpStatsPage implements Page {
       time('avg_self_time', 'Avg self (µs)', (row) => share(row.self, row.occurrences), { width: 108, hint: 'Self time per occurrence' }),
       ...(this.base === null ? [] : compareColumns<Op>('Self time', (row) => row.difference, timeMeasure(flat.map((row) => row.self)))),
       fraction('device_total_self_time_percent', 'Device %', (row) => row.deviceShare, dev === 'host', true, 'Share of the self time on the device'),
-      fraction('device_cumulative_total_self_time_percent', 'Device Σ %', (row) => row.deviceCumulative, dev === 'host', false, 'Running share on the device, by rank'),
+      fraction('device_cumulative_total_self_time_percent', 'Device Σ %', (row) => row.deviceCumulative, dev === 'host', false, 'Cumulative share on the device, by rank'),
       fraction('host_total_self_time_percent', 'Host %', (row) => row.hostShare, dev === 'device', true, 'Share of the self time on the host'),
-      fraction('host_cumulative_total_self_time_percent', 'Host Σ %', (row) => row.hostCumulative, dev === 'device', false, 'Running share on the host, by rank'),
+      fraction('host_cumulative_total_self_time_percent', 'Host Σ %', (row) => row.hostCumulative, dev === 'device', false, 'Cumulative share on the host, by rank'),
     );
     if (this.base === null) {
       const [deviceBar, hostBar] = [list.find((column) => column.id === 'device_total_self_time_percent'), list.find((column) => column.id === 'host_total_self_time_percent')];
@@ -438,7 +438,7 @@ class OpStatsPage implements Page {
     const sourced = (row: Op, id: string): Cell => row.source?.[id] ?? null;
     const numbers: [string, string, string][] = [
       ['measured_flop_rate', 'GFLOP/s', 'Billions of floating-point operations per second'],
-      ['model_flop_rate', 'Model GFLOP/s', 'Floating-point operations the model asks for, per second'],
+      ['model_flop_rate', 'Model GFLOP/s', 'Floating-point operations per second that the model requires'],
       ['measured_memory_bw', 'GiB/s', 'Memory bandwidth'],
       ['operational_intensity', 'FLOP/byte', 'Operational intensity: arithmetic per byte moved'],
     ];

@@ -61,11 +61,11 @@ interface Input {
 
 /** The order is that of the way of the data: from the file to the device. */
 const PARTS: readonly { key: string; label: string; token: string; about: string; advice: string }[] = [
-  { key: 'demanded_file_read_us', label: 'Reading on demand', token: 'input', about: 'files read at the moment their data is needed', advice: 'Read in advance: prefetch, interleave and a reader buffer let the next data be there when it is asked for.' },
+  { key: 'demanded_file_read_us', label: 'Reading on demand', token: 'input', about: 'files read at the moment their data is needed', advice: 'Read in advance: with prefetch, interleave and a reader buffer the next data is ready when it is needed.' },
   { key: 'advanced_file_read_us', label: 'Reading in advance', token: 'collectives', about: 'files read ahead: caching, prefetching, interleaving', advice: 'Tune the prefetch size, the cycle_length of interleave, and the buffer_size of the reader.' },
   { key: 'preprocessing_us', label: 'Preprocessing', token: 'host-compute', about: 'decompressing, decoding, map functions', advice: 'Give Dataset.map num_parallel_calls=tf.data.AUTOTUNE, or preprocess the data once, offline.' },
   { key: 'enqueue_us', label: 'Enqueuing to the device', token: 'kernel-launch', about: 'handing data to the device', advice: 'Combine small chunks of input into fewer but larger ones.' },
-  { key: 'unclassified_nonequeue_us', label: 'Other reading or processing', token: 'all-others', about: 'what does not show where it belongs', advice: 'Use the tf.data API where it is not used yet: it overlaps reading with the steps.' },
+  { key: 'unclassified_nonequeue_us', label: 'Other reading or processing', token: 'all-others', about: 'input work of no other category', advice: 'Use the tf.data API where it is not used yet: it overlaps reading with the steps.' },
 ];
 
 function readOps(table: GvizTable | undefined): InputOp[] {
@@ -192,14 +192,14 @@ class InputPipelinePage implements Page {
       const infeed = shown.flatMap((step) => (step.infeed === null ? [] : [step.infeed]));
       if (infeed.length > 0) {
         const worst = Math.max(...infeed.map((one) => one.max));
-        list.push({ label: 'Waiting, worst core', hint: 'Largest share of a step that one core waits for input', value: worst, format: asPercent, better: 'lower' });
+        list.push({ label: 'Waiting, worst core', hint: 'Largest share of a step that a core spent waiting for input', value: worst, format: asPercent, better: 'lower' });
       }
     }
     const host = sum(data.parts);
     const summed = this.summed();
     if (host > 0 || data.ops.length > 0) {
       const [largest] = [...data.parts].sort((a, b) => b.us - a.us);
-      list.push({ label: 'Host input time', hint: 'Time of the host in operations that prepare input', value: host, format: duration, better: 'lower', note: [summed, largest === undefined || largest.us === 0 ? '' : `mostly ${largest.label.toLowerCase()}`].filter((part) => part !== '').join('; ') || undefined, ...timeChange(host, base === null ? null : sum(base.parts), this.stepCounts()) } as Tile);
+      list.push({ label: 'Host input time', hint: 'Host time in operations that prepare input', value: host, format: duration, better: 'lower', note: [summed, largest === undefined || largest.us === 0 ? '' : `mostly ${largest.label.toLowerCase()}`].filter((part) => part !== '').join('; ') || undefined, ...timeChange(host, base === null ? null : sum(base.parts), this.stepCounts()) } as Tile);
       list.push({ label: 'Input operations', hint: 'Different operations that prepare input', value: data.ops.length, format: (value) => ({ value: count(value), unit: '' }), base: base === null ? null : base.ops.length });
     }
     fill(this.tileSlot, list.length > 0 && tiles(list));
@@ -219,7 +219,7 @@ class InputPipelinePage implements Page {
     fill(this.infeedSlot, (data?.cores.length ?? 0) > 0 && section('Core that waited longest', 'in each step', [csvButton('max_infeed_core', options)], plainTable(options())));
   }
 
-  /** What the host did for its input is added up over all hosts; steps are those of one. */
+  /** Input operations on the host is added up over all hosts; steps are those of one. */
   private summed(): string {
     const hosts = hostsShown(this.context);
     return hosts > 1 ? `sum of ${hosts} hosts` : '';
@@ -254,7 +254,7 @@ class InputPipelinePage implements Page {
       h('div', { class: 'host-split' },
         h('div', {}, stackedBars(all), plainTable(options())),
         largest !== undefined && h('aside', { class: 'advice-card', 'aria-label': 'Advice for the largest category' },
-          h('h3', {}, keyed(largest.label, largest.token)), h('p', {}, `${percent(largest.us / whole)} of the input time of the host is ${largest.label.toLowerCase()}.`),
+          h('h3', {}, keyed(largest.label, largest.token)), h('p', {}, `${percent(largest.us / whole)} of the host’s input time is ${largest.label.toLowerCase()}.`),
           h('p', {}, PARTS.find((part) => part.key === largest.key)?.advice ?? ''), rest))));
   }
 

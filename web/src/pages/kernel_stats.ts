@@ -244,8 +244,8 @@ class KernelStatsPage implements Page {
     this.kind.show(this.url.get('chart') === 'scatter' ? 'scatter' : 'bar');
     this.dashboard.nothing(nothing);
     fill(this.dashboard.notice, nothing && notRecorded('No GPU kernels were recorded',
-      h('p', {}, 'Kernels are recorded when the program runs on a GPU and the profiler may read its counters.'),
-      h('p', { class: 'soft' }, 'Check that device_tracer_level is 1 (the default), that some steps ran during the capture, and that the driver lets this user profile (for Nvidia: NVreg_RestrictProfilingToAdminUsers=0, or run with the needed rights).')));
+      h('p', {}, 'Kernels are recorded when the program runs on a GPU and the profiler is allowed to trace it.'),
+      h('p', { class: 'soft' }, 'Check that device_tracer_level is 1 (the default), that some steps ran during the capture, and that the driver lets this user profile (for NVIDIA: NVreg_RestrictProfilingToAdminUsers=0, or run with the needed rights).')));
     if (nothing) return;
     fill(this.dashboard.tileSlot, tiles(this.tiles()));
     if (this.lastShape === this.group()) {
@@ -271,13 +271,13 @@ class KernelStatsPage implements Page {
     const of = (measure: (rows: readonly Kernel[]) => number): { value: number; base: number | null } => ({ value: measure(data), base: base === null ? null : measure(base) });
     const eligible = total(data.filter((row) => row.eligible));
     return [
-      { label: 'Kernel time', hint: 'Time of all kernels, all devices together', value: total(data), ...timeChange(total(data), base === null ? null : total(base), this.steps), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
+      { label: 'Kernel time', hint: 'Time of all kernels, summed over all devices', value: total(data), ...timeChange(total(data), base === null ? null : total(base), this.steps), format: duration, exact: `${exact(total(data))} µs`, better: 'lower', note: `${microseconds(ratio(total(data), launches(data)))} per launch` },
       ...(!this.tensorCores ? [] : [{
         label: 'On TensorCores', hint: 'Share of the kernel time of TensorCore-eligible operations that ran on TensorCores', ...of(tensor), value: eligible === 0 ? null : tensor(data),
         format: asPercent, note: eligible === 0 ? 'no eligible operation ran' : `of ${microseconds(eligible)} eligible`,
       }]),
       { label: 'Launches', hint: 'How many kernels ran', ...of(launches), format: (value) => ({ value: count(value), unit: '' }), note: `of ${plural(groupKernels(data, 'kernel').length, 'kernel')}` },
-      { label: 'Five largest kernels', hint: 'Share of the kernel time that the five largest kernels have', ...of(five), format: asPercent, note: 'of kernel time' },
+      { label: 'Five largest kernels', hint: 'Share of kernel time in the five largest kernels', ...of(five), format: asPercent, note: 'of kernel time' },
     ];
   }
 
@@ -342,7 +342,7 @@ class KernelStatsPage implements Page {
     if (scatter) {
       const dots: (Dot & { row: Kernel })[] = sorted.filter((row) => row.occurrences > 0 && average(row) > 0).slice(0, 2000)
         .map((row) => ({ x: row.occurrences, y: average(row), full: this.nameOf(row).full, token: colour(row), row }));
-      this.chart.title('Average time by launches', 'up and to the right is where the time goes; choose a dot for its details');
+      this.chart.title('Average time by launches', 'dots further up and to the right take more time; choose one for its details');
       this.chart.set({
         signature: JSON.stringify(['scatter', dots.map(({ x, y, token }) => [x, y, token])]), height: 340,
         summary: `${count(dots.length)} ${what} by number of launches and average time${dots[0] === undefined ? '' : `; the largest in total is ${this.nameOf(dots[0].row).name}`}.`,

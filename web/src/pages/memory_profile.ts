@@ -118,7 +118,7 @@ class MemoryProfilePage implements Page {
       key('.', 'Event after', () => this.step(1)), key(',', 'Event before', () => this.step(-1)),
       key('+', 'Zoom in', () => this.zoom(0.5)), key('-', 'Zoom out', () => this.zoom(2)), key('0', 'Whole profile', () => url.set({ from: null, to: null })),
       keys.add({
-        keys: 'Escape', what: 'Let go of the chosen time, then of the zoom', group, run: (event) => {
+        keys: 'Escape', what: 'Clear the chosen time, then the zoom', group, run: (event) => {
           if (document.querySelector('dialog[open]') !== null || url.get('sel') !== '') return;
           if (url.get('at') !== '') url.set({ at: null });
           else if (url.get('from') !== '' || url.get('to') !== '') url.set({ from: null, to: null });
@@ -365,7 +365,7 @@ class MemoryProfilePage implements Page {
     fill(this.notes, this.notesBar(data.summary));
     fill(this.missing, one === undefined && notRecorded('No allocator reported to the profiler',
       h('p', {}, 'Allocations are recorded by TensorFlow’s and XLA’s allocators of accelerators (and by MKL’s on CPUs), when the host is traced at level 2 or higher, which is the default.'),
-      h('p', { class: 'soft' }, 'A program on the CPU alone has none of them. Otherwise check host_tracer_level in the profiler’s options, and that something was allocated during the capture: memory that is kept from step to step is not.')));
+      h('p', { class: 'soft' }, 'A program on the CPU alone has none of them. Otherwise check host_tracer_level in the profiler’s options, and that something was allocated during the capture: memory that is kept from step to step is not allocated again.')));
     this.content.hidden = one === undefined;
     if (one === undefined) return;
     this.picker.show(one.id === '' ? '(no name)' : one.id);
@@ -381,7 +381,7 @@ class MemoryProfilePage implements Page {
 
   private notesBar(summary: MemorySummary): HTMLElement | null {
     const entries: Diagnostic[] = [];
-    if (summary.outOfMemory !== '') entries.push({ severity: 'error', message: `The profiler reports memory that was not there: ${summary.outOfMemory}` });
+    if (summary.outOfMemory !== '') entries.push({ severity: 'error', message: `The profiler reports that memory ran out: ${summary.outOfMemory}` });
     for (const one of summary.allocators) {
       if (one.note !== '') entries.push({ severity: one.severity === 'error' ? 'error' : 'warning', host: one.id, message: one.note });
     }
@@ -396,10 +396,10 @@ class MemoryProfilePage implements Page {
     const of = (measure: (from: Allocator) => number | null): { value: number | null; base?: number | null } => ({ value: measure(one), ...(other === undefined ? {} : { base: measure(other) }) });
     const amountOf = (measure: (from: Allocator) => number | null): Pick<Tile, 'value' | 'format' | 'exact'> => ({ ...of(measure), format: bytes, exact: `${exact(measure(one) ?? 0)} bytes` });
     return [
-      { label: 'Allocations', hint: 'Recorded events, all of them', ...of((from) => from.allocations), format: whole, note: `${count(one.alive)} never freed` },
-      { label: 'Deallocations', hint: 'Recorded events, all of them', ...of((from) => from.deallocations), format: whole },
+      { label: 'Allocations', hint: 'All recorded events', ...of((from) => from.allocations), format: whole, note: `${count(one.alive)} never freed` },
+      { label: 'Deallocations', hint: 'All recorded events', ...of((from) => from.deallocations), format: whole },
       { label: 'Memory capacity', hint: 'Stack, heap and free memory at the peak', ...amountOf((from) => from.capacity), ...(one.capacity === null || one.free <= 0 ? {} : { note: `${percent((one.peak ?? 0) / one.capacity)} used at the peak` }) },
-      { label: 'Peak heap, lifetime', hint: 'Since the allocator was made, also before the profile', ...amountOf((from) => from.lifetimePeak), better: 'lower' },
+      { label: 'Peak heap, lifetime', hint: 'Since the allocator was created, including the time before the profile', ...amountOf((from) => from.lifetimePeak), better: 'lower' },
       {
         label: 'Peak in the profile', hint: 'Most stack and heap in use while the profile was taken', ...amountOf((from) => from.peak), better: 'lower',
         note: one.peakNs === null ? 'never in use' : `at ${time(one.peakNs)}, step ${one.peakStep ?? '–'}`,
@@ -407,7 +407,7 @@ class MemoryProfilePage implements Page {
       { label: 'Stack at the peak', hint: 'Reserved when the peak was reached', ...amountOf((from) => from.stack) },
       { label: 'Heap at the peak', hint: 'Allocated when the peak was reached', ...amountOf((from) => from.heap) },
       { label: 'Free at the peak', hint: 'Neither reserved nor allocated', ...amountOf((from) => from.free) },
-      { label: 'Fragmentation', hint: 'At the peak: share of the free memory that is not one piece with the largest free block', ...of((from) => from.fragmentation), format: asPercent, exact: `${(one.fragmentation * 100).toFixed(2)} %`, better: 'lower' },
+      { label: 'Fragmentation', hint: 'At the peak: share of the free memory that is not in the largest free block', ...of((from) => from.fragmentation), format: asPercent, exact: `${(one.fragmentation * 100).toFixed(2)} %`, better: 'lower' },
     ];
   }
 
@@ -453,7 +453,7 @@ class MemoryProfilePage implements Page {
     const cut = breakdown.rowsTotal > breakdown.blocks.length ? ` The ${count(breakdown.blocks.length)} largest of ${count(breakdown.rowsTotal)} rows are shown; “Data” has the CSV with all of them.` : '';
     const one = this.allocator();
     fill(this.momentText, end
-      ? `After the last event, ${plural(one?.alive ?? 0, 'allocation')} of the profile ${one?.alive === 1 ? 'was' : 'were'} not freed: ${size(one?.aliveBytes ?? 0)} of ${size(breakdown.heap)} of heap. What belongs to the model is meant to stay; what grows with every step is a leak.${cut}`
+      ? `After the last event, ${plural(one?.alive ?? 0, 'allocation')} of the profile ${one?.alive === 1 ? 'was' : 'were'} not freed: ${size(one?.aliveBytes ?? 0)} of ${size(breakdown.heap)} of heap. Memory of the model is meant to stay; memory that grows with every step is a leak.${cut}`
       : `At ${time(breakdown.ns)}, in step ${breakdown.step ?? '–'}: heap ${size(breakdown.heap)}, stack ${size(breakdown.stack)}, free ${size(breakdown.free)}, fragmentation ${(breakdown.fragmentation * 100).toFixed(2)} %.${cut}`, ' ', this.traceLink(breakdown.ns));
   }
 
@@ -483,12 +483,12 @@ class MemoryProfilePage implements Page {
     if (one || group === 'op') columns.push(word('op', 'Op', (row) => row.op, { grow: true, narrow: true, code: true, width: 210 }));
     else columns.push(word(group, { region: 'Region', shape: 'Shape', data_type: 'Data type' }[group] ?? '', (row) => (row.kind === 'allocation' ? { region: row.region, shape: row.shape, data_type: row.type }[group] ?? '' : row.op), { grow: true, narrow: true, width: 260 }));
     columns.push(
-      amount('total', 'Total', (row) => row.total, { narrow: true, hint: 'Size of all of them together, as the allocator rounds it' }),
-      { id: 'share', title: 'Share', kind: 'number', width: 82, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Of what is in use' },
+      amount('total', 'Total', (row) => row.total, { narrow: true, hint: 'Size of all of them, as rounded by the allocator' }),
+      { id: 'share', title: 'Share', kind: 'number', width: 82, scale: 0.01, value: (row) => (total === 0 ? 0 : row.total / total), text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Share of the memory in use' },
       ...(compare ? compareColumns<Row>('Total', (row) => row.difference, { unit: '', time: false, show: size }) : []),
       { id: 'occurrences', title: 'Count', kind: 'number', width: 76, value: (row) => row.occurrences, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Equal allocations', narrow: !compare },
       ...(one ? [amount('each', 'Each', (row) => row.each, { hint: 'Size of one' })] : []),
-      amount('requested', 'Requested', (row) => row.requested, { hint: 'What was asked for, all of them together' }),
+      amount('requested', 'Requested', (row) => row.requested, { hint: 'Size that was requested, for all of them' }),
     );
     if (one) columns.push(word('region', 'Region', (row) => row.region), word('data_type', 'Data type', (row) => row.type, { width: 92 }), word('shape', 'Shape', (row) => row.shape, { width: 128 }));
     columns.push(

@@ -145,7 +145,7 @@ class OverviewPage implements Page {
     fill(this.top, sourceNote(context, data.steps.properties), this.filesKnown && analysisMessages(data.diagnostics, none, this.files?.entries.map((entry) => entry.message) ?? []),
       device !== null && finding(device, context.has('trace_viewer') && h('a', { class: 'finding-link', href: context.link('trace_viewer') }, 'Show the trace')),
       verdict !== null && finding(verdict, context.has('input_pipeline_analyzer') && h('a', { class: 'finding-link', href: context.link('input_pipeline_analyzer') }, 'Show where')));
-    fill(this.missing, none && noSteps('Everything that needs no steps is below.', data.steps.properties['module_steps'] ?? null,
+    fill(this.missing, none && noSteps('Everything that does not need steps is below.', data.steps.properties['module_steps'] ?? null,
       () => context.url.set({ step_source: 'module' })));
     fill(this.tileSlot, tiles(this.tiles(choice.range)));
     this.chart.element.hidden = none;
@@ -169,7 +169,7 @@ class OverviewPage implements Page {
     const other = data.steps.tpu ? 'core' : 'host';
     const waits = fraction(data.found['device_wait_percent']) ?? 0;
     return [whose === '' ? '' : `of ${whose}`, mean === null ? '' : `the slowest ${other} of each step takes ${microseconds(mean)} on average`,
-      data.steps.tpu && waits >= 0.05 ? `compute includes waiting for copies, ${percent(waits)} of the time of operations` : ''].filter((part) => part !== '').join('; ');
+      data.steps.tpu && waits >= 0.05 ? `compute includes waiting for copies, ${percent(waits)} of operation time` : ''].filter((part) => part !== '').join('; ');
   }
 
   private tiles(range: Range | null): Tile[] {
@@ -194,7 +194,7 @@ class OverviewPage implements Page {
       share('Host compute', 'Share of step time in which the host computes', ['host_compute']);
       share('Communication', 'Share of step time in transfers between devices and in collectives', ['device_to_device', 'device_collectives']);
       share('Compilation', 'Share of step time spent compiling', ['compile']);
-      share('Device idle', 'Share of step time in which the TensorCore has nothing to do', ['tc_idle']);
+      share('Device idle', 'Share of step time in which the TensorCore is idle', ['tc_idle']);
     }
     const own = (label: string, hint: string, key: string, always: boolean): void => {
       const value = fraction(data.found[key]);
@@ -203,14 +203,14 @@ class OverviewPage implements Page {
     };
     const device = data.ops.length > 0;
     const tpu = /TPU/.test(data.environment['device_type'] ?? '');
-    if (shown.length === 0) own('Device idle', tpu ? 'Share of the time from the first operation to the last in which the device had nothing to do' : 'Share of the captured time in which neither a kernel nor a copy ran', 'device_idle_percent', true);
-    own('Waiting for copies', 'Share of the time of the device’s operations that only wait for a copy, a transfer or a collective to end', 'device_wait_percent', false);
+    if (shown.length === 0) own('Device idle', tpu ? 'Share of the time from the first operation to the last in which the device was idle' : 'Share of the captured time in which neither a kernel nor a copy ran', 'device_idle_percent', true);
+    own('Waiting for copies', 'Share of device operation time in operations that only wait for a copy, a transfer or a collective to end', 'device_wait_percent', false);
     if (this.tellsPrecision()) own('16-bit compute', 'Share of device compute in 16-bit precision', 'device_compute_16bit_percent', fraction(data.analysis['device_compute_32bit_percent']) !== 0 && device);
     own('Device duty cycle', 'Share of the time in which the device was busy, waiting for copies included', 'device_duty_cycle_percent', false);
     if (shown.length === 0) {
       own('Ops on the device', 'Share of executed operations that ran on the device', 'device_tf_op_percent', device);
       own('Ops on the host', 'Share of executed operations that ran on the host', 'host_tf_op_percent', true);
-      own('Eager, host', 'Share of host operation time outside of any tf.function', 'host_op_time_eager_percent', true);
+      own('Eager, host', 'Share of host operation time outside any tf.function', 'host_op_time_eager_percent', true);
     }
     return list.slice(0, 8);
   }
@@ -287,7 +287,7 @@ class OverviewPage implements Page {
         one.limits !== '' && h('small', { class: 'soft' }, ` ${one.limits}`)));
     }
     if (data.found['bottleneck'] === 'device') {
-      list.append(h('li', {}, 'The time goes to the step itself: look at the operations that take most of it.', ' ', context.has('framework_op_stats') && h('a', { href: context.link('framework_op_stats') }, 'Operations by time')));
+      list.append(h('li', {}, 'The time is spent in the step itself. Look at the operations that take most of it.', ' ', context.has('framework_op_stats') && h('a', { href: context.link('framework_op_stats') }, 'Operations by time')));
     }
     if (none) list.append(h('li', {}, 'Mark the steps of the program, as shown, and capture again.'));
     const skip = new Set((data.found['non_bottleneck_tip_types'] ?? '').split(',').map((type) => type.trim()));
@@ -295,11 +295,11 @@ class OverviewPage implements Page {
     for (const tip of data.tips) {
       if (!skip.has(tip.type)) groups.set(tip.title, [...(groups.get(tip.title) ?? []), tip.text]);
     }
-    const more = h('details', { class: 'tips' }, h('summary', {}, 'More to read'));
+    const more = h('details', { class: 'tips' }, h('summary', {}, 'Further reading'));
     for (const [title, tips] of groups) {
       more.append(h('h3', {}, title), h('ul', {}, ...tips.map((tip) => h('li', {}, ...this.tip(tip)))));
     }
-    fill(this.nextSlot, section('What to do next', '', [], list.childElementCount > 0 ? list : h('p', { class: 'soft' }, 'Nothing stands out by the profiler’s limits.'), groups.size > 0 && more));
+    fill(this.nextSlot, section('What to do next', '', [], list.childElementCount > 0 ? list : h('p', { class: 'soft' }, 'Nothing exceeds the profiler’s limits.'), groups.size > 0 && more));
   }
 
   private tip(tip: string): Child[] {

@@ -104,7 +104,7 @@ class PodViewerPage implements Page {
       keys.add({ keys: 'n', what: 'Next step', group, run: (event) => { event.preventDefault(); this.move(1); } }),
       keys.add({ keys: 'p', what: 'Previous step', group, run: (event) => { event.preventDefault(); this.move(-1); } }),
       keys.add({
-        keys: 'Escape', what: 'Let go of the chosen step', group,
+        keys: 'Escape', what: 'Clear the chosen step', group,
         run: (event) => {
           const key = ['step', 'steps'].find((one) => url.get(one) !== '');
           if (key === undefined || url.get('sel') !== '' || document.querySelector('dialog[open]') !== null) return;
@@ -189,7 +189,7 @@ class PodViewerPage implements Page {
     fill(this.top, sourceNote(context, pod.found), messages.length > 0 && verdictBar(messages),
       !none && pod.cores.length === 1 && h('div', { class: 'verdict info' }, h('b', {}, 'One host'), h('span', {}, pod.steps.length === 1 ? 'With one step of one host there is nothing to compare.' : 'There is no other host to compare it with, so its steps are compared with each other.')));
     fill(this.missing, none && noSteps('The pod viewer compares steps, so it has nothing to show.', pod.moduleSteps, () => context.url.set({ step_source: 'module' }),
-      context.has('overview_page') && h('p', {}, h('a', { href: context.link('overview_page') }, 'What the overview can say without steps'))));
+      context.has('overview_page') && h('p', {}, h('a', { href: context.link('overview_page') }, 'Open the overview, which does not need steps'))));
     this.content.hidden = none;
     if (none) return;
     const { from, to } = this.shownSteps();
@@ -241,7 +241,7 @@ class PodViewerPage implements Page {
     }
     list.push({ label: many ? 'Median core' : 'Step time', hint: 'Step time of the core in the middle', value: middle(this.rows), format: duration, better: 'lower', base: baseRows === null ? null : middle(baseRows), ...(many ? {} : { note: this.stepsText() }) });
     if (many) {
-      list.push({ label: 'Slowest to median', hint: 'How much longer the slowest core takes than the one in the middle', value: ratio(this.rows), format: (value) => ({ value: value.toFixed(2), unit: '×' }), base: baseRows === null ? null : ratio(baseRows),
+      list.push({ label: 'Slowest to median', hint: 'How much longer the slowest core takes than the median core', value: ratio(this.rows), format: (value) => ({ value: value.toFixed(2), unit: '×' }), base: baseRows === null ? null : ratio(baseRows),
         perStep: { now: slowest(this.rows) - middle(this.rows), base: baseRows === null ? null : slowest(baseRows) - middle(baseRows) } });
       list.push({ label: 'Cores', hint: 'Cores with steps', value: this.rows.length, format: (value) => ({ value: count(value), unit: '' }), note: `on ${plural(new Set(pod.cores.map((core) => core.host)).size, 'host')}` });
     }
@@ -342,7 +342,7 @@ class PodViewerPage implements Page {
     }
     const facts = h('dl', { class: 'facts' },
       h('dt', {}, 'Host'), h('dd', {}, core.host || '–'), h('dt', {}, 'Core'), h('dd', {}, core.id), h('dt', {}, 'Step time'), h('dd', {}, microseconds(row.total)),
-      this.rows.length > 1 && h('dt', {}, 'To the median'), this.rows.length > 1 && h('dd', {}, times(row.ratio)), h('dt', {}, 'Most'), h('dd', {}, row.bottleneck === null ? 'not known' : row.bottleneck.label));
+      this.rows.length > 1 && h('dt', {}, 'Ratio to the median'), this.rows.length > 1 && h('dd', {}, times(row.ratio)), h('dt', {}, 'Most'), h('dd', {}, row.bottleneck === null ? 'not known' : row.bottleneck.label));
     const parts = pod.categories.map((metric, index) => ({ metric, us: row.values[index] ?? 0 })).filter((part) => part.us > 0);
     fill(this.cardSlot,
       h('header', {}, h('h2', { title: core.label }, core.label), h('small', { class: 'soft' }, chosen === undefined && this.rows.length > 1 ? `the slowest; ${this.stepsText().toLowerCase()}` : this.stepsText())),

@@ -39,7 +39,7 @@ const JAX = `import jax
 with jax.profiler.trace("runs"):
     train_some_steps().block_until_ready()`;
 
-const TIME_FROM = { capture: 'by the capture itself', name: 'by its name', file: 'by its files' } as const;
+const TIME_FROM = { capture: 'recorded in the capture', name: 'from the name of the run', file: 'time of its files' } as const;
 
 class RunsPage implements Page {
   readonly element: HTMLElement;
@@ -247,7 +247,7 @@ class RunsPage implements Page {
         found.length > 0 && h('dt', {}, 'Found there'),
         found.length > 0 && h('dd', {}, ...found.flatMap((one, index) => [index > 0 && h('br'), h('code', {}, one)]))),
       h('p', { class: 'acts' }, button('Capture from a running program', () => this.context.capture(), 'record')),
-      h('p', {}, 'This page looks again every five seconds. A program captures itself by one of these:'),
+      h('p', {}, 'This page checks again every five seconds. A program can capture itself with one of these:'),
       h('div', { class: 'snippets' }, snippet('TensorFlow', TENSORFLOW), snippet('JAX', JAX)));
   }
 }

@@ -32,9 +32,9 @@ const MOST_ADVICE = 12;
 const DEEPEST = 16;
 
 const HEADS: Readonly<Record<Exclude<Verdict, 'none'>, { severity: 'warning' | 'info'; head: string; text: string }>> = {
-  slow: { severity: 'warning', head: 'Slow input pipeline.', text: 'The program may be waiting for its input; below is what each slow pipeline waits for, and what to do about it.' },
+  slow: { severity: 'warning', head: 'Slow input pipeline.', text: 'The program may be waiting for its input; the table below shows what each slow pipeline waits for, and what to do about it.' },
   fast: { severity: 'info', head: 'Not input-bound by tf.data.', text: 'No call of an input pipeline was slow. Hosts that were not captured may still wait for their input.' },
-  device_only: { severity: 'info', head: 'Only copies to devices were captured.', text: 'No pipeline that makes data was called meanwhile. If the program has one on its hosts, capture for longer.' },
+  device_only: { severity: 'info', head: 'Only copies to devices were captured.', text: 'No pipeline that produces data was called during the capture. If the program has one on its hosts, capture for longer.' },
 };
 
 const RECORD = `options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2)
@@ -109,8 +109,8 @@ class TfDataPage implements Page {
       h('span', { class: 'call-number' }, iconButton('previous', 'Slower call (p)', () => this.move(-1)), h('label', { class: 'select' }, h('span', {}, 'Call'), this.callNumber), this.callOf, iconButton('next', 'Faster call (n)', () => this.move(1))));
     const pick = h('label', { class: 'select' }, h('span', {}, 'Pipeline'), this.pipelinePick);
     const legend = h('div', { class: 'legend it-legend' },
-      ...(['bottleneck', 'waited', 'ahead'] as const).map((role) => h('span', {}, h('i', { class: `it-key ${role}`, 'aria-hidden': 'true' }), { bottleneck: 'bottleneck: most time of its own', waited: 'waited for, on the critical path', ahead: 'not waited for: done ahead' }[role])),
-      h('span', {}, 'Arrows go the way of the data.'));
+      ...(['bottleneck', 'waited', 'ahead'] as const).map((role) => h('span', {}, h('i', { class: `it-key ${role}`, 'aria-hidden': 'true' }), { bottleneck: 'bottleneck: most self time', waited: 'waited for, on the critical path', ahead: 'not waited for: done ahead' }[role])),
+      h('span', {}, 'Arrows follow the data.'));
     fill(this.callSlot, this.summary, h('div', { class: 'it-grid' }, h('div', { class: 'it-main' }, this.graph.element, legend), this.card), this.twinSlot);
     const callSection = h('section', { class: 'card', 'aria-label': 'What a call waits for' },
       h('header', { class: 'card-head' }, h('h2', {}, 'What a call waits for'), this.graphNote, h('div', { class: 'acts' }, this.whole)), h('div', { class: 'controls call-controls', role: 'group', 'aria-label': 'Call' }, pick, this.callPick), this.callSlot);
@@ -132,7 +132,7 @@ class TfDataPage implements Page {
       keys.add({ keys: 'n', what: 'Next call, a faster one', group, run: (event) => { event.preventDefault(); this.move(1); } }),
       keys.add({ keys: 'p', what: 'Previous call, a slower one', group, run: (event) => { event.preventDefault(); this.move(-1); } }),
       keys.add({
-        keys: 'Escape', what: 'Let go of the chosen iterator', group,
+        keys: 'Escape', what: 'Clear the chosen iterator', group,
         run: (event) => {
           if (url.get('it') === '' || document.querySelector('dialog[open]') !== null) return;
           url.set({ it: null });
@@ -206,11 +206,11 @@ class TfDataPage implements Page {
 
   private nothing(): HTMLElement {
     return notRecorded('No tf.data activity was recorded',
-      h('p', {}, 'No input pipeline was called while this was captured, or its calls were not recorded. A program that reads its data in another way has nothing to show here.'),
+      h('p', {}, 'No input pipeline was called during the capture, or its calls were not recorded. A program that reads its data in another way has nothing to show here.'),
       h('p', {}, 'If it uses tf.data:'),
       h('ul', {},
-        h('li', {}, 'Capture for longer: where a prefetch holds data for many steps, a short capture may see no call.'),
-        h('li', {}, 'Let the host tracer work at level 2 or more; level 1 leaves tf.data out.'),
+        h('li', {}, 'Capture for longer: if a prefetch holds data for many steps, a short capture may contain no call.'),
+        h('li', {}, 'Set the host tracer to level 2 or more; level 1 leaves out tf.data.'),
         h('li', {}, 'Capture the hosts that run the pipelines. With tf.data service these are its workers.')),
       snippet('Record tf.data', RECORD));
   }
@@ -232,7 +232,7 @@ class TfDataPage implements Page {
       { label: 'Pipelines', hint: 'Different input pipelines', value: data.pipelines.length, format: whole, ...(hosts > 1 ? { note: `on ${plural(hosts, 'host')}` } : {}) },
     ];
     const bottleneck = worst?.bottleneck ?? null;
-    if (bottleneck !== null) list.push({ label: 'Bottleneck', hint: bottleneck.longName, value: bottleneck.self, format: () => ({ value: bottleneck.iterator, unit: '' }), note: `${microseconds(bottleneck.self)} of its own` });
+    if (bottleneck !== null) list.push({ label: 'Bottleneck', hint: bottleneck.longName, value: bottleneck.self, format: () => ({ value: bottleneck.iterator, unit: '' }), note: `${microseconds(bottleneck.self)} self time` });
     fill(this.tileSlot, tiles(list));
   }
 
@@ -244,7 +244,7 @@ class TfDataPage implements Page {
       columns: [
         { title: 'Pipeline', value: (row) => this.nameOf(row), cell: (row) => h('button', { type: 'button', class: 'linklike', on: { click: () => this.choose({ sel: row.key, call: null, it: null }) } }, this.nameOf(row)) },
         { title: 'Slowest call', number: true, value: (row) => row.max, cell: (row) => microseconds(row.max) },
-        { title: 'Bottleneck', class: 'it-cell', value: (row) => row.bottleneck?.longName ?? null, cell: (row) => (row.bottleneck === null ? 'No iterator took time of its own.' : h('span', {}, h('b', {}, row.bottleneck.iterator), ` ${microseconds(row.bottleneck.self)} of its own`, splitName(row.bottleneck.longName))) },
+        { title: 'Bottleneck', class: 'it-cell', value: (row) => row.bottleneck?.longName ?? null, cell: (row) => (row.bottleneck === null ? 'No iterator has self time.' : h('span', {}, h('b', {}, row.bottleneck.iterator), ` ${microseconds(row.bottleneck.self)} self time`, splitName(row.bottleneck.longName))) },
         { title: 'What to do', wide: true, class: 'advice-cell', value: (row) => row.bottleneck?.suggestion ?? null, cell: (row) => (row.bottleneck === null ? '' : advice(row.bottleneck.suggestion, row.bottleneck.guide)) },
       ],
     });
@@ -265,7 +265,7 @@ class TfDataPage implements Page {
     });
     const columns: Column<Pipeline>[] = [
       ...(this.manyHosts() ? [{ id: 'host', title: 'Host', kind: 'text' as const, width: 140, narrow: true, value: (row: Pipeline) => row.host, hint: 'Host that ran the pipeline' }] : []),
-      { id: 'pipeline', title: 'Pipeline', kind: 'text', width: 92, narrow: true, grow: base !== null, value: (row) => row.name, hint: 'Host: makes data for the program. Device: copies what another one made' },
+      { id: 'pipeline', title: 'Pipeline', kind: 'text', width: 92, narrow: true, grow: base !== null, value: (row) => row.name, hint: 'Host: produces data for the program. Device: copies what another pipeline produced' },
       { id: 'root', title: 'Root', kind: 'text', grow: true, width: 150, code: true, hidden: base !== null, value: (row) => row.root, hint: 'The iterator that the program calls' },
       timeColumn(rows, 'mean', 'Mean (µs)', (row) => row.mean, { narrow: base === null, hint: 'Mean time of a call' }),
       timeColumn(rows, 'min', 'Min (µs)', (row) => row.min, { hidden: base !== null, hint: 'The fastest call' }),
@@ -348,7 +348,7 @@ class TfDataPage implements Page {
     const main = this.graph.element.parentElement?.parentElement;
     if (uses === null || list.length === 0) {
       main?.setAttribute('hidden', '');
-      this.summary.textContent = uses === null ? '' : 'What this call waited for could not be followed: this file links too many events with each other.';
+      this.summary.textContent = uses === null ? '' : 'What this call waited for is not known: this file links too many events to each other.';
       fill(this.twinSlot, uses === null && errorState(error, () => {
         this.call = { ...this.call, key: '' };
         this.loadCall(data, pipeline);
@@ -361,7 +361,7 @@ class TfDataPage implements Page {
     const bottleneck = list.find(({ use }) => use.role === 'bottleneck')?.use;
     const summary = [
       `${pipeline.calls === 1 ? 'The only call' : `Call ${count(rank + 1)} of ${count(pipeline.calls)}`} took ${microseconds(root?.total ?? 0)}.`,
-      bottleneck === undefined ? 'No iterator took time of its own.' : `The bottleneck is ${bottleneck.name}, with ${microseconds(bottleneck.self)} of its own${root !== undefined && bottleneck.self > root.total ? ', part of it before the call began or on several threads at once' : ''}.`,
+      bottleneck === undefined ? 'No iterator has self time.' : `The bottleneck is ${bottleneck.name}, with ${microseconds(bottleneck.self)} of self time${root !== undefined && bottleneck.self > root.total ? ', part of it before the call began or on several threads at once' : ''}.`,
       path.length > 1 ? `Critical path: ${pathText(path)}.` : '',
     ].filter((part) => part !== '').join(' ');
     this.summary.textContent = summary;

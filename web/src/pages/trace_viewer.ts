@@ -59,7 +59,7 @@ class TraceViewerPage implements Page {
   /** Instead of details, where they could not be had. */
   private readonly eventTrouble = h('div', {});
   private readonly filter = h('input', { type: 'search', class: 'trace-filter', 'aria-label': 'Filter tracks', placeholder: 'Filter tracks', autocomplete: 'off', spellcheck: 'false', on: { input: () => this.set({ track: this.filter.value }, 'replace') } });
-  private readonly laneHost = h('select', { 'aria-label': 'Whose steps are shown', on: { change: () => this.set({ steps_of: this.laneHost.value }) } });
+  private readonly laneHost = h('select', { 'aria-label': 'Host whose steps are shown', on: { change: () => this.set({ steps_of: this.laneHost.value }) } });
   private readonly lane = h('div', { class: 'trace-lane', hidden: true });
   private readonly modes: Segmented;
   private readonly colourMenu: Menu;
@@ -171,7 +171,7 @@ class TraceViewerPage implements Page {
     const nothing = trace.events === 0 || trace.processes.length === 0;
     const base = this.url.get('base');
     fill(this.notice,
-      base !== '' && h('div', { class: 'verdict' }, h('b', {}, 'Not compared'), h('span', {}, `Timelines of two runs are not laid beside each other: all that is shown here is of the run itself, nothing of ${base}. `,
+      base !== '' && h('div', { class: 'verdict' }, h('b', {}, 'Not compared'), h('span', {}, `Timelines of two runs are not shown side by side: this page shows only the run itself, nothing of ${base}. `,
         h('a', { href: formatPlace({ tool: 'trace_viewer', params: { run: base, base: this.url.get('run') } }) }, 'Show the trace of that run'))),
       trace.alignment !== null && h('div', { class: 'verdict warning' }, h('b', {}, 'Hosts are not aligned'), h('span', {}, trace.alignment)),
       ...trace.hosts.flatMap((host) => (host.problem === undefined || host.problem === '' ? [] : [h('div', { class: 'verdict error' }, h('b', {}, `${host.host} is missing`), h('span', {}, sentence(host.problem)))])),
@@ -354,7 +354,7 @@ class TraceViewerPage implements Page {
     this.tally.title = Object.values(WORDS).join('\n');
     // The list counts for itself.
     this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')}${made === '' ? '' : ` (${made})`} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
-      + `${counts.events > counts.boxes ? ' · hatched where several share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
+      + `${counts.events > counts.boxes ? ' · hatched where several events share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
     timeline.element.classList.toggle('waiting', counts.waiting && counts.error === null);
     timeline.element.setAttribute('aria-busy', String(counts.waiting && counts.error === null));
     this.trouble.hidden = counts.error === null;
@@ -589,11 +589,11 @@ class TraceViewerPage implements Page {
     if (known !== undefined && known !== null) {
       this.go(known, 'show', 'replace');
     } else if (known === undefined) {
-      void server.neighbour(event.id, direction).then((found) => (found === null ? this.context.say('There is no other of this name') : this.go(found.id, 'show', 'replace')), (error: unknown) => this.context.say(error instanceof Error ? error.message : String(error), true));
+      void server.neighbour(event.id, direction).then((found) => (found === null ? this.context.say('No other event has this name') : this.go(found.id, 'show', 'replace')), (error: unknown) => this.context.say(error instanceof Error ? error.message : String(error), true));
     } else if (direction === 'parent' || direction === 'child') {
       this.besideTrack(event, direction === 'child' ? 1 : -1);
     } else {
-      this.context.say(direction === 'next' ? 'This is the last one of its row' : 'This is the first one of its row');
+      this.context.say(direction === 'next' ? 'This is the last event of its row' : 'This is the first event of its row');
     }
   }
 
@@ -623,7 +623,7 @@ class TraceViewerPage implements Page {
       this.go(entry.id, 'show', 'replace');
       return;
     }
-    this.context.say('No further track');
+    this.context.say('No more tracks');
   }
 
   private follow(direction: 'in' | 'out'): void {
@@ -732,7 +732,7 @@ class TraceViewerPage implements Page {
   private stepBy(by: number): void {
     const { trace } = this;
     if (trace === null || trace.steps.length === 0) {
-      this.context.say(trace?.complete === false ? 'Steps are still being found' : 'No steps were found in this capture', true);
+      this.context.say(trace?.complete === false ? 'Still looking for steps' : 'No steps were found in this capture', true);
       return;
     }
     const at = this.stepIndex(this.url.get('step'));
@@ -858,7 +858,7 @@ class TraceViewerPage implements Page {
   private buildMarks(panel: HTMLElement): void {
     const marks = this.marks();
     panel.append(h('button', { type: 'button', class: 'menu-item', on: { click: () => this.toggleMark() } }, 'Mark the chosen event, or the middle', h('kbd', {}, 'm')));
-    if (marks.length === 0) panel.append(h('p', { class: 'soft' }, 'No marks yet. They become part of the address.'));
+    if (marks.length === 0) panel.append(h('p', { class: 'soft' }, 'No marks yet. Marks become part of the address.'));
     marks.forEach((mark, index) => {
       const put = (next: Mark[]): void => this.set({ mark: writeMarks(next) }, 'replace');
       const label = h('input', { type: 'text', class: 'option-input', value: mark.label, placeholder: `Mark ${index + 1}`, 'aria-label': `Label of the mark at ${timeText(mark.ps)}`, on: { change: () => put(this.marks().map((one, at) => (at === index ? { ...one, label: label.value } : one))) } });
@@ -910,7 +910,7 @@ class TraceViewerPage implements Page {
     add('+', 'Zoom in', zoom(0.6));
     add('=', 'Zoom in', zoom(0.6));
     add('-', 'Zoom out', zoom(1 / 0.6));
-    add('f', 'Selection into the middle; twice: fill the view with it', () => this.fit());
+    add('f', 'Centre the selection; press twice to zoom to it', () => this.fit());
     add('0', 'The whole trace', () => { if (this.trace !== null) this.glide(this.all(this.trace)); });
     add('m', 'Set or remove a mark', () => this.toggleMark());
     add('r', 'Selection becomes an area', () => (this.event === null ? false : this.areaOf(this.event)));
@@ -943,7 +943,7 @@ class TraceViewerPage implements Page {
       } }));
     }
     this.removers.push(keys.add({
-      keys: 'Escape', what: 'Give up a drag, let go of the measured time', group: 'On the timeline',
+      keys: 'Escape', what: 'Cancel a drag, clear the measured time', group: 'On the timeline',
       run: (event) => {
         if (document.querySelector('dialog[open]') !== null) return;
         if (this.timeline?.cancelPointer() === true) event.preventDefault();

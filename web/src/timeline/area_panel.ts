@@ -31,7 +31,7 @@ export class AreaPanel {
   private key = '';
 
   private readonly layers = h('select', { 'aria-label': 'What is summed up', on: { change: () => this.address.set({ layer: this.layers.value }) } });
-  private readonly layerField = h('label', { class: 'trace-field', hidden: true, title: 'Derived lines tell the same time as the events they were made of, in other words; so their times are not added to those.' }, 'of ', this.layers);
+  private readonly layerField = h('label', { class: 'trace-field', hidden: true, title: 'Derived lines show the same time as the events they were made from, so their times are not added to it.' }, 'of ', this.layers);
 
   constructor(private readonly server: TraceServer, private readonly address: TableAddress, tell: AreaTell) {
     this.table = new DataTable<AreaRow>({
@@ -39,7 +39,7 @@ export class AreaPanel {
       open: (row) => tell.find(row.name), onSeen: () => undefined, maxHeight: 0.34, say: tell.say,
     });
     fill(this.element,
-      h('header', {}, this.title, this.facts, this.layerField, h('span', { class: 'acts' }, button('Zoom to it', () => tell.zoom()), iconButton('close', 'Let go of the area', () => tell.close()))),
+      h('header', {}, this.title, this.facts, this.layerField, h('span', { class: 'acts' }, button('Zoom to it', () => tell.zoom()), iconButton('close', 'Clear the area', () => tell.close()))),
       this.loader.element);
   }
 
@@ -88,7 +88,7 @@ export class AreaPanel {
     const cut = (answer.rows_total ?? 0) > answer.rows.length ? `; the ${count(answer.rows.length)} names with the most time of ${count(answer.rows_total ?? 0)}` : '';
     const of = answer.layers.find(({ layer }) => layer === answer.layer)?.tracks ?? 0;
     fill(this.facts, `on ${of === tracks ? plural(tracks, 'track') : `${count(of)} of ${plural(tracks, 'track')}`}, ${plural(answer.events, 'event')}${cut}`,
-      busy.length > 0 && h('b', { class: 'trace-busy', title: 'Time in which at least one of these tracks ran, divided by the length of the area; what nests or overlaps counts once' }, busy.join(', ')));
+      busy.length > 0 && h('b', { class: 'trace-busy', title: 'Time in which at least one of these tracks ran, divided by the length of the area; nested and overlapping events count once' }, busy.join(', ')));
     fill(this.layers, ...answer.layers.map(({ layer }) => h('option', { value: layer, selected: layer === answer.layer }, layer === '' ? 'what was recorded' : `lines “${layer}”`)));
     this.layerField.hidden = answer.layers.length < 2;
   }
@@ -103,10 +103,10 @@ function columns(answer: AreaAnswer, area: Area): Column<AreaRow>[] {
     { id: 'category', title: 'Category', kind: 'text', width: 156, value: (row) => CATEGORIES[row.category]?.label ?? '' },
     { id: 'count', title: 'Count', kind: 'number', width: 84, value: (row) => row.count, text: (cell) => (typeof cell === 'number' ? count(cell) : '–'), hint: 'Events that touch the area' },
     time('total', 'Total (µs)', (row) => row.total_ps, { narrow: true, hint: 'Time inside the area; events within others of the same name count once' }),
-    time('self', 'Self (µs)', (row) => row.self_ps, { hint: 'Without what ran inside of it on the same track' }),
+    time('self', 'Self (µs)', (row) => row.self_ps, { hint: 'Time without the events nested in it on the same track' }),
     time('avg', 'Avg (µs)', (row) => row.avg_ps),
     time('min', 'Min (µs)', (row) => row.min_ps),
     time('max', 'Max (µs)', (row) => row.max_ps),
-    { id: 'share', title: 'Of area', kind: 'number', width: 84, scale: 0.01, value: (row) => row.total_ps / span, text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Total divided by the length of the area; several tracks can make more than 100 %' },
+    { id: 'share', title: 'Of area', kind: 'number', width: 84, scale: 0.01, value: (row) => row.total_ps / span, text: (cell) => (typeof cell === 'number' ? percent(cell) : '–'), hint: 'Total divided by the length of the area; several tracks can add up to more than 100 %' },
   ];
 }

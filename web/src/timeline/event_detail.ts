@@ -65,7 +65,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
   }
   const more = Math.max(event.flows_total ?? 0, event.flows.length) - MOST_LINKS;
   if (more > 0) links.append(h('dt', {}, 'And'), h('dd', {}, `${count(more)} more`));
-  if (event.parent !== null) links.append(h('dt', {}, 'Inside of'), h('dd', {}, act('the event above it', () => tell.go(event.parent ?? ''))));
+  if (event.parent !== null) links.append(h('dt', {}, 'Inside'), h('dd', {}, act('the enclosing event', () => tell.go(event.parent ?? ''))));
   if (event.first_child !== null) links.append(h('dt', {}, 'Contains'), h('dd', {}, act(`${count(event.children)} ${event.children === 1 ? 'event' : 'events'}`, () => tell.go(event.first_child ?? ''))));
   if (event.previous !== null || event.next !== null) {
     links.append(h('dt', {}, 'Beside it'), h('dd', { class: 'beside' },
@@ -73,7 +73,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
   }
   const pages = h('p', { class: 'acts' },
     copyButton('Copy name', () => event.name),
-    h('button', { type: 'button', class: 'button', on: { click: () => tell.find(event.name) } }, 'Find all of this name'),
+    h('button', { type: 'button', class: 'button', on: { click: () => tell.find(event.name) } }, 'Find all with this name'),
     h('button', { type: 'button', class: 'button', on: { click: () => tell.area(event) } }, 'Select its time'),
     step !== null && tell.hasSteps() && h('button', { type: 'button', class: 'button', on: { click: () => tell.goStep(event) } }, 'Show the step'),
     pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell), pageLink(event.op, 'framework_op_stats', 'TF stats', tell), memoryLink(event, tell));
@@ -103,7 +103,7 @@ function argument(name: string, text: string): string {
 
 function memoryLink(event: EventInfo, tell: DetailTell): HTMLElement | null {
   const href = tell.memory(event);
-  return href === null ? null : h('a', { class: 'button', href, title: 'What was in use when this began' }, 'Memory at its start');
+  return href === null ? null : h('a', { class: 'button', href, title: 'What was in use when this event began' }, 'Memory at its start');
 }
 
 /** The line that says what is chosen: name, duration, track, step. */

@@ -195,7 +195,7 @@ export class SearchBar {
     const { answer } = this;
     if (answer === null) return;
     const where = answer.tracks.length === 0 ? '' : ` on ${plural(answer.tracks.length, 'track')}`;
-    const unknown = (answer.gave_up ?? 0) > 0 ? `; ${plural(answer.gave_up ?? 0, 'text')} took the expression too long` : '';
+    const unknown = (answer.gave_up ?? 0) > 0 ? `; the expression took too long on ${plural(answer.gave_up ?? 0, 'text')}` : '';
     fill(this.status, `${answer.total === 0 ? 'No event matches in the whole trace' : this.at < 0 ? `${plural(answer.total, 'event')}${where}` : `${count(this.at + 1)} of ${plural(answer.total, 'event')}${where}`}${unknown}`);
   }
 

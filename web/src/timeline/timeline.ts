@@ -431,7 +431,7 @@ export class Timeline implements PointerTarget {
       return made;
     }
     const fallback = canvasRenderer(this.base, this.colouring) ?? canvasRenderer(this.freshBase(), this.colouring);
-    if (fallback === null) throw new Error('this browser draws neither WebGL2 nor 2D canvases');
+    if (fallback === null) throw new Error('this browser supports neither WebGL2 nor 2D canvases');
     return fallback;
   }
 
