@@ -63,7 +63,7 @@ static enum tfp_status say_breakdown(const struct tfp_report_source *source, str
 	static const struct tfp_report_column columns[] = {
 		{"op_name", "operation", TFP_Q_NAME, 9, false, false},
 		{"total_bytes", "in use", TFP_Q_BYTES, 8, false, false},
-		{"total_requested_bytes", "asked for", TFP_Q_BYTES, 4, false, false},
+		{"total_requested_bytes", "requested", TFP_Q_BYTES, 4, false, false},
 		{"occurrences", "blocks", TFP_Q_COUNT, 6, false, false},
 		{"kind", "kind", TFP_Q_TEXT, 3, true, false},
 	};

@@ -152,7 +152,7 @@ static const struct tfp_column host_columns[] = {
 	{"us", "Average step (us)", TFP_CELL_NUMBER},
 	{"longest_us", "Longest step (us)", TFP_CELL_NUMBER},
 	{"above", "Above the fastest", TFP_CELL_NUMBER},
-	{"most", "Most of it", TFP_CELL_TEXT},
+	{"most", "Largest part", TFP_CELL_TEXT},
 	{"share", "Share", TFP_CELL_NUMBER},
 };
 
@@ -165,7 +165,7 @@ static void say_hosts(const struct tfp_report_source *source, struct tfp_report 
 		{"us", "average step", TFP_Q_US, 8, false, false},
 		{"longest_us", "longest", TFP_Q_US, 6, false, false},
 		{"above", "above the fastest", TFP_Q_SHARE, 5, true, false},
-		{"most", "most of it is", TFP_Q_TEXT, 4, false, false},
+		{"most", "largest part", TFP_Q_TEXT, 4, false, false},
 		{"share", "share", TFP_Q_SHARE, 3, false, false},
 	};
 	enum { SUMS = 4096 };
@@ -207,7 +207,7 @@ static void say_hosts(const struct tfp_report_source *source, struct tfp_report 
 static const struct tfp_column step_columns[] = {
 	{"step", "Step", TFP_CELL_NUMBER},       {"us", "Longest (us)", TFP_CELL_NUMBER},
 	{"host", "Slowest host", TFP_CELL_TEXT}, {"least_us", "Shortest (us)", TFP_CELL_NUMBER},
-	{"most", "Most of it", TFP_CELL_TEXT},
+	{"most", "Largest part", TFP_CELL_TEXT},
 };
 
 /* What each step took where it took longest. */
@@ -219,7 +219,7 @@ static void say_steps(const struct tfp_report_source *source, struct tfp_report 
 		{"us", "longest", TFP_Q_US, 8, false, false},
 		{"host", "on", TFP_Q_NAME, 7, false, false},
 		{"least_us", "shortest", TFP_Q_US, 6, false, false},
-		{"most", "most of it is", TFP_Q_TEXT, 5, false, false},
+		{"most", "largest part", TFP_Q_TEXT, 5, false, false},
 	};
 	struct tfp_table *t = &source->more->tables[source->more->table_count++];
 	size_t rows = tfp_table_row_count(cells);

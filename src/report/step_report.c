@@ -134,7 +134,7 @@ void tfp_report_step_parts(const struct tfp_report_source *source, struct tfp_re
 		{"share", "Share", TFP_CELL_NUMBER},
 	};
 	static const struct tfp_report_column shown[] = {
-		{"part", "an average step goes to", TFP_Q_TEXT, 3, false, false},
+		{"part", "average step, by category", TFP_Q_TEXT, 3, false, false},
 		{"ms", "time", TFP_Q_MS, 3, false, false},
 		{"share", "share", TFP_Q_SHARE, 2, false, false},
 	};

@@ -54,8 +54,8 @@ static void put_devices(char *out, size_t size, const struct tfp_run_summary *ru
 	else if (active == count)
 		snprintf(out, size, "The %" PRIu64 " %ss were", count, what);
 	else
-		snprintf(out, size, "%" PRIu64 " of %" PRIu64 " %ss ran anything, and %s", active,
-			 count, what, active == 1 ? "was" : "were");
+		snprintf(out, size, "%" PRIu64 " of %" PRIu64 " %ss %s used, and %s", active, count,
+			 what, active == 1 ? "was" : "were", active == 1 ? "was" : "were");
 }
 
 void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_activity *out)
@@ -71,7 +71,7 @@ void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_ac
 	if (u->devices_active == 0) {
 		out->state = TFP_DEVICE_NOT_RECORDED;
 		snprintf(out->statement, sizeof(out->statement),
-			 "Nothing that the %s did was recorded, so only the activity of the host "
+			 "No activity of the %s was recorded, so only the activity of the host "
 			 "is known.",
 			 env->device_count == 1 ? (is_tpu ? "TPU core" : "GPU")
 						: (is_tpu ? "TPU cores" : "GPUs"));
@@ -91,7 +91,7 @@ void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_ac
 			 waits.copies_percent >= 0.9 * waits.all_percent
 				 ? "copies"
 				 : "copies, transfers and collectives");
-	snprintf(out->statement, sizeof(out->statement), "%s idle for %.1f%% of the time %s.%s",
-		 devices, out->idle_percent,
-		 is_tpu ? "from the first operation to the last" : "that was captured", waiting);
+	snprintf(out->statement, sizeof(out->statement), "%s idle for %.1f%% of the %s.%s", devices,
+		 out->idle_percent,
+		 is_tpu ? "time from the first operation to the last" : "captured time", waiting);
 }

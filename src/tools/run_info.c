@@ -394,11 +394,12 @@ bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_
 	tfp_fail(err, TFP_NOT_FOUND, "there is no capture (*.xplane.pb) in \"%s\" or below",
 		 tfp_logdir_path(dir));
 	/* The program that is profiled runs in a folder of its own. */
-	tfp_error_set_hint(err,
-			   "a profiler writes captures to DIR/plugins/profile/RUN/HOST.xplane.pb, "
-			   "for example after tf.profiler.experimental.start(\"%.100s\") or "
-			   "jax.profiler.start_trace(\"%.100s\"); new ones are shown by themselves",
-			   path ? path : "DIR", path ? path : "DIR");
+	tfp_error_set_hint(
+		err,
+		"a profiler writes captures to DIR/plugins/profile/RUN/HOST.xplane.pb, "
+		"for example after tf.profiler.experimental.start(\"%.100s\") or "
+		"jax.profiler.start_trace(\"%.100s\"); new captures are shown automatically",
+		path ? path : "DIR", path ? path : "DIR");
 	return true;
 }
 

@@ -173,10 +173,11 @@ static size_t with_word(const struct tfp_step_hosts *hosts, const char *word, bo
 static void whose(const struct tfp_step_hosts *hosts, struct tfp_buf *out)
 {
 	if (hosts->shown == TFP_EVERY_HOST) {
-		tfp_buf_printf(out, "This is of the slowest cores of %zu hosts", hosts->count);
+		tfp_buf_printf(out, "This verdict is for the slowest cores of %zu hosts",
+			       hosts->count);
 		return;
 	}
-	tfp_buf_puts(out, "This is ");
+	tfp_buf_puts(out, "This verdict is for ");
 	put_name(out, hosts, hosts->shown);
 	if (hosts->slowest->host == hosts->shown) {
 		tfp_buf_printf(out, ", the slowest of %zu hosts", hosts->count);
@@ -205,7 +206,8 @@ static void on_input(const struct tfp_step_hosts *hosts, const struct tfp_bottle
 		tfp_buf_putc(out, ')');
 		put_most(out, hosts, TFP_ON_INPUT, chosen, given);
 	} else {
-		tfp_buf_puts(out, same ? ", and holds for no other" : ", and holds for none alone");
+		tfp_buf_puts(out, same ? ", and holds for no other host"
+				       : ", and holds for no single host");
 	}
 	for (size_t w = 0; w < sizeof(words) / sizeof(words[0]); w++) {
 		size_t count = with_word(hosts, words[w], chosen);
@@ -256,7 +258,7 @@ static void on_the_rest(const struct tfp_step_hosts *hosts, enum tfp_judgement w
 		count += chosen[i];
 	}
 	if (other) {
-		tfp_buf_puts(out, "This is ");
+		tfp_buf_puts(out, "This verdict is for ");
 		put_name(out, hosts, other->host);
 		tfp_buf_puts(out, "; it");
 	} else {

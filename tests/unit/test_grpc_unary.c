@@ -227,7 +227,7 @@ static void test_what_is_no_answer(void **state)
 		{{.behave = "reset", .size = SIZE, .after = 500},
 		 TFP_GRPC_INTERNAL,
 		 TFP_GRPC_BY_NETWORK,
-		 "broke"},
+		 "aborted"},
 		{{.behave = "hangup", .size = SIZE, .after = 500},
 		 TFP_GRPC_UNAVAILABLE,
 		 TFP_GRPC_BY_NETWORK,

@@ -73,7 +73,7 @@ function stepTable(run) {
   Object.assign(p, run.modules && rows.length === 0 ? { module_steps: String(run.modules) } : {}, run.module ? { step_source: 'module', step_module: run.module } : {});
   if (run.hosts.length > 1) {
     const [shown, slow] = [run.hosts[run.shown ?? 0], run.hosts[slowestHost(run)]];
-    Object.assign(p, { step_hosts: String(run.hosts.length), steps_of_host: shown, slowest_host: slow, hosts_statement: `This is ${shown}, ${shown === slow ? 'the slowest' : 'one'} of ${run.hosts.length} hosts, and holds for no other; ${run.hosts[1]} is NOT input-bound.` });
+    Object.assign(p, { step_hosts: String(run.hosts.length), steps_of_host: shown, slowest_host: slow, hosts_statement: `This verdict is for ${shown}, ${shown === slow ? 'the slowest' : 'one'} of ${run.hosts.length} hosts, and holds for no other host; ${run.hosts[1]} is NOT input-bound.` });
   }
   return { table: table(STEP_COLUMNS, rows, p), share };
 }
@@ -195,8 +195,8 @@ export const RUNS = {
   'resnet50/2026_11_20_09_14_02': makeRun(),
   'resnet50/2026_11_19_18_02_41': makeRun({ scale: 1.07, seed: 3 }),
   'marks/none': makeRun({ steps: 0, hosts: 1, modules: 12 }),
-  'gpu/failed': makeRun({ steps: 0, hosts: 1, failure: 'host0: Failed to load libcupti', activity: { device_state: 'not_recorded', device_statement: 'Nothing that the GPU did was recorded.' } }),
-  'gpu/idle': makeRun({ steps: 0, hosts: 1, device: 'AMD GPU - gfx942', activity: { device_state: 'idle', device_idle_percent: '90.5%', device_wait_percent: '0.0%', device_statement: '1 of 8 GPUs ran anything, and was idle for 90.5% of the time that was captured.' } }),
+  'gpu/failed': makeRun({ steps: 0, hosts: 1, failure: 'host0: Failed to load libcupti', activity: { device_state: 'not_recorded', device_statement: 'No activity of the GPU was recorded.' } }),
+  'gpu/idle': makeRun({ steps: 0, hosts: 1, device: 'AMD GPU - gfx942', activity: { device_state: 'idle', device_idle_percent: '90.5%', device_wait_percent: '0.0%', device_statement: '1 of 8 GPUs was used, and was idle for 90.5% of the captured time.' } }),
   'cpu/one': makeRun({ hosts: 1, steps: 12, first: 0, cpu: true, names: () => 'laptop.local' }),
   'tpu/slice': makeRun({ steps: 24, hosts: 1, first: 0, tpu: 24, device: 'TPU v4', names: () => 'host0' }),
   'big/pod': makeRun({ hosts: 1000, steps: 60, names: (index) => `node-${String(index).padStart(4, '0')}.cluster` }),

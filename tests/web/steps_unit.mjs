@@ -97,10 +97,10 @@ test('verdicts carry number and limits; unknown words stay as they are', () => {
 });
 
 test('a verdict over several hosts is of the host that is named, whatever the others are', () => {
-  const hosts = 'This is b, the slowest of 2 hosts, and holds for no other; a is HIGHLY input-bound.';
+  const hosts = 'This verdict is for b, the slowest of 2 hosts, and holds for no other host; a is HIGHLY input-bound.';
   const verdict = advice.inputVerdict(`The program is NOT input-bound: it waits for input for 1.0% of the step time. ${hosts}`, hosts);
   assert.equal(verdict.head, 'Not input-bound.');
-  assert.match(verdict.text, /This is b, the slowest of 2 hosts, and holds for no other; a is highly input-bound\.$/);
+  assert.match(verdict.text, /This verdict is for b, the slowest of 2 hosts, and holds for no other host; a is highly input-bound\.$/);
   const found = { step_hosts: '2', steps_of_host: 'b', slowest_host: 'b', steptime_ms_average: '30.0' };
   assert.equal(steps.stepsOf(found), 'b, the slowest of 2 hosts');
   assert.equal(steps.stepsOf({ ...found, slowest_host: 'a' }), 'b, one of 2 hosts');

@@ -199,7 +199,7 @@ await tap.test('the layout is fetched only here, and the table stays when it can
   });
   let blocked = true;
   await using(place('branches'), async (page) => {
-    assert((await page.textContent('.it-graph')).includes('could not be fetched'), await page.textContent('.it-graph'));
+    assert((await page.textContent('.it-graph')).includes('could not be loaded'), await page.textContent('.it-graph'));
     equal((await twin(page)).length, 8);
     blocked = false;
     await page.click('.it-graph button');

@@ -626,7 +626,7 @@ await tap.test('the page has a skeleton until its code is there, and says when t
   await page.goto('about:blank');
   await page.goto(root + place(NEAR));
   await page.waitForSelector('.state.failed');
-  assert((await page.textContent('.state.failed')).includes('could not be fetched'));
+  assert((await page.textContent('.state.failed')).includes('could not be loaded'));
   // The server does not answer: the page stays and says so again.
   let reached = 0;
   await page.route(root, (route) => { reached += 1; return route.abort(); });

@@ -98,7 +98,7 @@ export function advice(found: Readonly<Record<string, string>>): Advice[] {
   if (state === 'not_recorded') {
     list.push({ text: 'Make sure that the profiler can record the device, and capture again. If the profiler reported an error, it is shown above.', limits: '', link: { tool: 'trace_viewer', label: 'What the host did', params: {} } });
   } else if (state === 'idle' && found['bottleneck'] === 'unknown') {
-    list.push({ text: 'See what the host does while the device is idle, and whether the capture began long before the program’s work.', limits: '', link: { tool: 'trace_viewer', label: 'Host and device in the trace', params: {} } });
+    list.push({ text: 'See what the host does while the device is idle, and whether the capture began long before the program started its work.', limits: '', link: { tool: 'trace_viewer', label: 'Host and device in the trace', params: {} } });
   }
   if (amountOf(found['device_wait_percent']) >= LIMITS.input.high) {
     list.push({ text: `${amountOf(found['device_wait_percent']).toFixed(1)} % of the device’s operation time is spent waiting, mostly for copies that began earlier. Start the copies sooner, make them smaller, or keep the data where it is used.`, limits: '', link: { tool: 'framework_op_stats', label: 'Operations that wait', params: { dev: 'device', q: '-done' } } });
