@@ -7,6 +7,7 @@
 static const struct {
 	const char *rule, *text, *class;
 } rules[] = {
+	{"DeviceActivity", "device_statement", "device_state"},
 	{"InputPipeline", "statement", "bottleneck"},
 	{"KernelLaunch", "kernel_launch_statement", "kernel_launch_bottleneck"},
 	{"AllOtherTime", "all_other_statement", "all_other_bottleneck"},
@@ -28,11 +29,11 @@ static const char *find_property(const struct tfp_answer *overview, const char *
 	return "";
 }
 
-/* An input that is no bottleneck is no finding either. */
+/* An input that is no bottleneck is no finding either, nor is a device at work. */
 static bool is_harmless(const char *class)
 {
-	return strcmp(class, "device") == 0 || strcmp(class, "no") == 0 ||
-	       strcmp(class, "unknown") == 0;
+	return strcmp(class, "busy") == 0 || strcmp(class, "device") == 0 ||
+	       strcmp(class, "no") == 0 || strcmp(class, "unknown") == 0;
 }
 
 /* As text of HTML within a text of JSON. */
@@ -58,12 +59,16 @@ static void add_html(struct tfp_buf *json, const char *text)
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
+	/* Of several hosts the slowest one's, as on our page. */
+	const char *source = tfp_query_get(query, "step_source");
+	const struct tfp_param params[] = {{"steps_of", "slowest"}, {"step_source", source}};
+	const struct tfp_query slowest = {params, source ? 2 : 1};
 	struct tfp_answer overview;
 	struct tfp_buf *json = &answer->json;
 	unsigned count = 0;
 	tfp_answer_init(&overview);
 	enum tfp_status status =
-		tfp_tool_find("overview_page")->render(session, query, &overview, err);
+		tfp_tool_find("overview_page")->render(session, &slowest, &overview, err);
 	if (status == TFP_OK)
 		tfp_buf_puts(json, "{\"suggestions\":[");
 	for (size_t i = 0; status == TFP_OK && i < sizeof(rules) / sizeof(rules[0]); i++) {

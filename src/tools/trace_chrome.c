@@ -441,10 +441,13 @@ static void put_complete(struct writer *w, const struct tfp_track *track, uint32
 	w->event_count++;
 }
 
-/* Saturates; offsets are not negative. */
+/* Saturates; offsets are not negative, and no moment is: only lines that begin before their
+ * profile have any. */
 static int64_t on_common_clock(const struct writer *w, int64_t ps)
 {
-	return __builtin_add_overflow(ps, w->offset_ps, &ps) ? INT64_MAX : ps;
+	if (__builtin_add_overflow(ps, w->offset_ps, &ps))
+		return INT64_MAX;
+	return ps > 0 ? ps : 0;
 }
 
 /* Events that are flagged as asynchronous and have an id lie on no row. A flow that the

@@ -178,7 +178,7 @@ class Routes(SharedServerCase):
         for run in ("one", "train/many"):
             got = self.json("/data", run=run, tag="smart_suggestion")
             self.assertEqual(list(got), ["suggestions"])
-            overview = self.json("/data", run=run, tag="overview_page")
+            overview = self.json("/data", run=run, tag="overview_page", steps_of="slowest")
             said = {k: v for t in overview for k, v in t.get("p", {}).items()}
             for suggestion in got["suggestions"]:
                 self.assertEqual(set(suggestion), {"ruleName", "suggestionText"})
@@ -190,6 +190,7 @@ class Routes(SharedServerCase):
             self.assertEqual(len(rules), len(set(rules)))
             self.assertEqual("InputPipeline" in rules, said["bottleneck"] in ("host", "both"))
             self.assertEqual("KernelLaunch" in rules, said["kernel_launch_bottleneck"] != "no")
+            self.assertEqual("DeviceActivity" in rules, said["device_state"] != "busy", said["device_state"])
         # It is XProf's word, and no page of ours.
         self.assertNotIn("smart_suggestion", [t["name"] for t in self.json("/tools")])
 
