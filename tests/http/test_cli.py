@@ -352,7 +352,7 @@ class Dashboards(Case):
         for host in ("worker-00", "worker-01", "worker-02"):
             self.assertIn(host, text)
         # Whose the verdict is comes after the verdict.
-        self.assertRegex(" ".join(text.split()), r"The program is [A-Z]+ input-bound.*\. This is ")
+        self.assertRegex(" ".join(text.split()), r"The program is [A-Z]+ input-bound.*\. This verdict is for ")
         rows = list(csv.DictReader(io.StringIO(self.text("pod_viewer", "many", "-fcsv"))))
         document = json.loads(self.text("pod_viewer", "many", "-fjson"))
         steps = document["podStatsSequence"]["podStatsMap"]
