@@ -219,7 +219,7 @@ await tap.test('a dialog that is closed finds its capture again', async () => {
   await begin(page, target.address, 2500);
   await page.waitForSelector('.capture-host');
   await page.keyboard.press('Escape');
-  await page.waitForFunction(() => document.querySelector('.toast')?.textContent.includes('goes on'));
+  await page.waitForFunction(() => document.querySelector('.toast')?.textContent.includes('The capture continues'));
   await page.click('.capture-button');
   await page.waitForSelector('.capture-host');
   assert(/Recording|Connecting|Begins/.test(await page.textContent('.host-text')), 'it is not shown');
