@@ -170,7 +170,8 @@ bool tfp_made_line_finish(struct tfp_made_line *line, size_t head)
 	bool ok = tfp_columns_init(col, line->count, line->has_wide ? SIZE_MAX : 1, spread,
 				   head + UINT32_MAX);
 	size_t n = 0;
-	for (size_t c = 0; ok && c < line->chunk_count; c++) {
+	/* What was not enough memory for is let go of, too. */
+	for (size_t c = 0; c < line->chunk_count; c++) {
 		struct chunk *chunk = &line->chunks[c];
 		uint64_t low = 0, ignored;
 		for (size_t i = 0; ok && i < chunk->count; i++, n++) {
