@@ -169,8 +169,10 @@ static void loop_unref(struct loop *loop)
 static void loop_help(void *context)
 {
 	struct loop *loop = context;
+	/* To enter a progress is to enter its account: what was before is asked first. */
+	struct tfp_account *account = tfp_account_current();
 	struct tfp_progress *before = tfp_progress_enter(loop->progress);
-	struct tfp_account *account = tfp_account_enter(loop->account);
+	tfp_account_enter(loop->account);
 	loop_run(loop);
 	tfp_progress_enter(before);
 	tfp_account_enter(account);

@@ -307,6 +307,39 @@ static void test_spoiled(void **state)
 	assert_false(tfp_budget_was_short());
 }
 
+static atomic_uint strangers;
+
+static void rest_a_little(void *context, size_t i)
+{
+	(void)context;
+	(void)i;
+	nanosleep(&(struct timespec){0, 2000000}, NULL);
+}
+
+static void look_at_account(void *context)
+{
+	(void)context;
+	if (tfp_account_current() || tfp_progress_current())
+		atomic_fetch_add(&strangers, 1);
+}
+
+/* Threads that helped a job have no account of it afterwards: it is gone by then. */
+static void test_helpers_keep_no_account(void **state)
+{
+	struct tfp_pool *pool;
+	struct tfp_error err;
+	(void)state;
+	assert_int_equal(tfp_pool_new(&pool, 3, &err), TFP_OK);
+	struct tfp_progress job = {0};
+	struct tfp_progress *before = tfp_progress_enter(&job);
+	tfp_pool_for(pool, 24, rest_a_little, NULL);
+	tfp_progress_enter(before);
+	for (int i = 0; i < 30; i++)
+		assert_int_equal(tfp_pool_submit(pool, look_at_account, NULL, NULL), TFP_OK);
+	tfp_pool_free(pool);
+	assert_int_equal(atomic_load(&strangers), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +348,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_alone, tear_down),
 		cmocka_unit_test_teardown(test_reserves_let_go, tear_down),
 		cmocka_unit_test_teardown(test_threads_of_a_pool, tear_down),
+		cmocka_unit_test_teardown(test_helpers_keep_no_account, tear_down),
 		cmocka_unit_test_teardown(test_one_alone_among_others, tear_down),
 		cmocka_unit_test_teardown(test_spoiled, tear_down),
 	};
