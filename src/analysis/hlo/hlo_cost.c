@@ -216,7 +216,7 @@ static void set_defaults(struct tfp_hlo_costing *c, uint32_t i)
 	const struct tfp_hlo_shape *out = tfp_hlo_shape_of(p, i);
 	float bytes = (float)out->leaf_bytes;
 	for (uint32_t o = 0; o < op->operand_count; o++) {
-		int64_t size = tfp_hlo_operand_bytes(tfp_hlo_operand_shape(p, i, o));
+		int64_t size = tfp_hlo_operand_shape(p, i, o)->bytes;
 		*operand_bytes(c, i, o) = (float)size;
 		bytes += (float)size;
 	}
@@ -451,10 +451,10 @@ static void cost_concatenate(struct tfp_hlo_costing *c, uint32_t i, const struct
 	c->props[i].gpu_flops = (float)times(each, tfp_hlo_shape_of(c->program, i)->elements);
 }
 
-static void cost_collective(struct tfp_hlo_costing *c, uint32_t i, uint8_t opcode,
-			    const struct tfp_hlo_op *op, const struct tfp_hlo_details *d)
+static void cost_collective(struct tfp_hlo_costing *c, uint32_t i, const struct tfp_hlo_details *d)
 {
 	const struct tfp_hlo_program *p = c->program;
+	const struct tfp_hlo_op *op = &p->instructions[i];
 	const struct tfp_hlo_shape *out = tfp_hlo_shape_of(p, i);
 	int64_t group = d->largest_replica_group > 0 ? d->largest_replica_group : 1;
 	int64_t size = out->leaf_bytes, in = 0;
@@ -463,22 +463,22 @@ static void cost_collective(struct tfp_hlo_costing *c, uint32_t i, uint8_t opcod
 		uint32_t called = p->called[op->first_called];
 		applied = p->instructions[p->computations[called].root].opcode;
 	}
-	for (uint32_t o = 0; o < p->instructions[i].operand_count; o++) {
+	for (uint32_t o = 0; o < op->operand_count; o++) {
 		if (__builtin_add_overflow(in, tfp_hlo_operand_shape(p, i, o)->bytes, &in))
 			in = INT64_MAX;
 	}
-	switch (opcode) {
+	switch (op->opcode) {
 	case TFP_HLO_ALL_REDUCE:
 	case TFP_HLO_ALL_REDUCE_START:
 		c->props[i].flops = (float)out->elements;
 		c->props[i].gpu_flops = (float)times(cycles(applied, out->type), out->elements);
-		if (opcode == TFP_HLO_ALL_REDUCE_START)
+		if (op->opcode == TFP_HLO_ALL_REDUCE_START)
 			c->props[i].gpu_bytes = (float)size;
 		break;
 	case TFP_HLO_ALL_GATHER:
 	case TFP_HLO_ALL_GATHER_START:
 		/* The start's result is a pair: what went in, and what comes out. */
-		if (opcode == TFP_HLO_ALL_GATHER_START && out->type == TFP_HLO_TYPE_TUPLE &&
+		if (op->opcode == TFP_HLO_ALL_GATHER_START && out->type == TFP_HLO_TYPE_TUPLE &&
 		    out->part_count > 0)
 			size -= p->shapes.list[out->first_part].leaf_bytes;
 		c->props[i].gpu_bytes = (float)times(size / group, times(2, group) - 1) +
@@ -489,13 +489,6 @@ static void cost_collective(struct tfp_hlo_costing *c, uint32_t i, uint8_t opcod
 					(float)times(in / group, times(2, group) - 1);
 		c->props[i].gpu_flops = (float)times(cycles(applied, out->type), out->elements);
 	}
-}
-
-/* A computation in the instruction's place. */
-static void take_over(struct tfp_hlo_costing *c, uint32_t i, const struct tfp_hlo_props *sum)
-{
-	c->props[i] = *sum;
-	c->costs[i].source = TFP_HLO_COST_XLA;
 }
 
 static float larger(float a, float b)
@@ -549,24 +542,19 @@ static enum tfp_status cost_call(struct tfp_hlo_costing *c, uint32_t i)
 #undef JOIN
 	}
 	tfp_free(other);
-	take_over(c, i, &props);
+	c->props[i] = props;
 	return TFP_OK;
 }
 
+/* Of some collectives what is wrapped counts, not the sum of its computation. */
 static enum tfp_status cost_async(struct tfp_hlo_costing *c, uint32_t i)
 {
 	const struct tfp_hlo_program *p = c->program;
-	const struct tfp_hlo_op *wrapped =
-		&p->instructions[p->computations[tfp_hlo_called(p, i, 0)].root];
-	struct tfp_hlo_details details;
+	uint32_t wrapped = p->computations[tfp_hlo_called(p, i, 0)].root;
+	uint8_t opcode = p->instructions[wrapped].opcode;
 	enum tfp_status status = cost_call(c, i);
-	if (status != TFP_OK ||
-	    (wrapped->opcode != TFP_HLO_REDUCE_SCATTER && wrapped->opcode != TFP_HLO_ALL_TO_ALL))
-		return status;
-	uint32_t inner = p->computations[tfp_hlo_called(p, i, 0)].root;
-	status = tfp_hlo_details(wrapped, &details, c->err);
-	if (status == TFP_OK)
-		c->props[i] = c->props[inner];
+	if (status == TFP_OK && (opcode == TFP_HLO_REDUCE_SCATTER || opcode == TFP_HLO_ALL_TO_ALL))
+		c->props[i] = c->props[wrapped];
 	return status;
 }
 
@@ -712,7 +700,7 @@ static enum tfp_status cost_instruction(struct tfp_hlo_costing *c, uint32_t i)
 	case TFP_HLO_ALL_REDUCE:
 	case TFP_HLO_ALL_REDUCE_START:
 	case TFP_HLO_REDUCE_SCATTER:
-		cost_collective(c, i, op->opcode, op, &d);
+		cost_collective(c, i, &d);
 		break;
 	case TFP_HLO_CUSTOM_CALL:
 		return tfp_hlo_cost_custom_call(c, i, &d);

@@ -40,13 +40,6 @@ struct tfp_hlo_costing {
 	struct tfp_error *err;
 };
 
-/* Bytes of a shape as an operand and as a result: tuples count as their table there, as
- * their leaves here. */
-static inline int64_t tfp_hlo_operand_bytes(const struct tfp_hlo_shape *shape)
-{
-	return shape->bytes;
-}
-
 /* An operand's shape. The number is in range: tfp_hlo_costing checked the opcode's needs. */
 static inline const struct tfp_hlo_shape *
 tfp_hlo_operand_shape(const struct tfp_hlo_program *p, uint32_t instruction, uint32_t number)
