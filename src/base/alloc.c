@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 
 #include "base/budget.h"
@@ -22,7 +23,7 @@ static bool refused(void)
 	return limit != 0 && (atomic_load(&only_one) ? nth == limit : nth >= limit);
 }
 
-/* What was asked for is counted before it is taken, the rest of the block after it. */
+/* The bytes asked for are counted before the block is taken, the rest of it afterwards. */
 static inline void *settle(void *memory, size_t counted)
 {
 	size_t size = memory ? malloc_usable_size(memory) : 0;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Heap memory, counted (base/budget.h), so that it has a limit, and so that a
  * test can make the nth allocation fail.
@@ -25,9 +26,9 @@ char *tfp_strdup(const char *text);
 char *tfp_strndup(const char *text, size_t length);
 void tfp_free(void *memory);
 
-/* Room for one more entry in an array that grows: list has room for `room` entries, a size_t,
- * and holds `count`. When it is full both are changed, and there is about twice the room. false
- * without memory: then all is as it was. */
+/* Makes room for one more entry in an array: list holds `count` entries and has room for `room`,
+ * a size_t. A full array moves to about twice the room, and list and room are set. false without
+ * memory: all is as it was. */
 #define TFP_GROW(list, count, room)                                                                \
 	((count) < (room) || tfp_grow((void *)&(list), &(room), sizeof(*(list))))
 /* What TFP_GROW does when the array is full: *list points to entries of that size. */

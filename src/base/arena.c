@@ -1,9 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
 #include "base/alloc.h"
 
 #include <stdalign.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FIRST_BLOCK 4096u
@@ -99,4 +101,16 @@ char *tfp_arena_strndup(struct tfp_arena *a, const char *text, size_t length)
 		copy[length] = '\0';
 	}
 	return copy;
+}
+
+char *tfp_arena_vprintf(struct tfp_arena *a, const char *format, va_list args)
+{
+	va_list again;
+	va_copy(again, args);
+	int size = vsnprintf(NULL, 0, format, args);
+	char *text = size < 0 ? NULL : tfp_arena_alloc(a, (size_t)size + 1);
+	if (text)
+		vsnprintf(text, (size_t)size + 1, format, again);
+	va_end(again);
+	return text;
 }

@@ -1,16 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/budget.h"
 
 #include <malloc.h>
 #include <pthread.h>
 
 #define NO_LIMIT INT64_MAX
-/* What a thread has in hand: a thousandth of the limit, but within these. */
+/* The bytes in a thread's hand: a thousandth of the limit, but within these bounds. */
 #define PIECES    1024
 #define PIECE_MIN 1024
 #define PIECE_MAX 65536
 /* Of the limit. */
 #define RESERVE_PART 8
-/* When somebody has to let go, then of some more than is needed just now. */
+/* Reserves let go of some more than is needed just now. */
 #define LET_GO_PART 16
 
 _Thread_local int64_t tfp_budget_in_hand;
@@ -18,8 +19,8 @@ atomic_int_least64_t tfp_budget_piece = PIECE_MAX;
 
 static _Thread_local struct tfp_account *current;
 
-/* What threads have in hand is part of heap. Both are counted from the start; a limit counts
- * from base on. */
+/* The bytes in the hands of threads are part of heap. Both are counted from the start; a limit
+ * counts from base on. */
 static atomic_int_least64_t heap, mapped;
 static atomic_int_least64_t base, limit = NO_LIMIT;
 
@@ -27,8 +28,8 @@ static atomic_int_least64_t base, limit = NO_LIMIT;
 static pthread_mutex_t reserves_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tfp_reserve *reserves;
 
-/* The jobs that work now. Each that comes draws a number and enters when it is its turn, so
- * that nobody who goes alone waits for ever, nor anybody else. */
+/* The jobs that work now. Each draws a number and enters in its turn, so that neither a job that
+ * goes alone nor any other waits for ever. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -125,7 +126,7 @@ void tfp_budget_thread_ends(void)
 /* Until no more than that is in use, if possible. */
 static void let_go(int64_t wanted)
 {
-	/* What they free is not this job's, nor may they come here again. */
+	/* The freed memory is not of this job's account, and reserves must not come here again. */
 	struct tfp_account *before = tfp_account_enter(NULL);
 	give_back_to(0);
 	pthread_mutex_lock(&reserves_lock);
@@ -142,7 +143,7 @@ static void let_go(int64_t wanted)
 
 /* ---- taking ---- */
 
-/* What the account may have in use together with everybody else. */
+/* The limit for this account: what all may have in use when it takes memory. */
 static int64_t most_for(const struct tfp_account *a)
 {
 	int64_t most = atomic_load(&limit);
@@ -230,17 +231,6 @@ void tfp_budget_refuse(void)
 		atomic_store(&current->refused, true);
 }
 
-void tfp_budget_spoil(void)
-{
-	if (current)
-		atomic_store(&current->spoiled, true);
-}
-
-bool tfp_budget_is_spoiled(void)
-{
-	return current && atomic_load(&current->spoiled);
-}
-
 /* ---- jobs ---- */
 
 /* With the lock. */
@@ -295,8 +285,8 @@ void tfp_budget_go_alone(void)
 	leave();
 	wait_for_turn(true);
 	pthread_mutex_unlock(&jobs.lock);
-	/* Not all: what is gone has to be made anew, and more goes as soon as it is in the way. But
-	 * what a capture that is in use has of earlier jobs stays with it. */
+	/* Half, not all: a capture that is dropped has to be loaded anew, and more can go later.
+	 * Facts of earlier jobs stay with captures that are in use. */
 	let_go(atomic_load(&limit) / 2);
 	/* What the heap has of it goes back to the system, too. */
 	malloc_trim(0);
@@ -305,7 +295,6 @@ void tfp_budget_go_alone(void)
 	a->alone = a->one_by_one = true;
 	atomic_store(&a->refused, false);
 	atomic_store(&a->too_large, false);
-	atomic_store(&a->spoiled, false);
 	atomic_store(&a->heap_bytes, 0);
 }
 

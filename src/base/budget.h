@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One limit for the memory that work takes, whoever takes it: heap (base/alloc),
- * what compressed files are unpacked to, and mapped files.
+ * One limit for all memory that work takes: the heap (base/alloc), the bytes that
+ * compressed files are unpacked to, and mapped files.
  *
  *     tfp_budget_set_limit(bytes);   // once; before that nothing is refused
  *
@@ -13,12 +14,11 @@
  *     tfp_budget_explain(&err);
  *     tfp_budget_end();
  *
- * Everything is counted, in all threads. Refused is only what a thread asks for
- * that has a current account (every job has one, see base/progress.h): libmicrohttpd's
- * threads, say, have none, and take what they need. A refusal looks as if there were
- * no memory. It is remembered in the account, so that whoever began the job
- * can tell, and has two ways to go on: alone, when what others hold has come free,
- * or with an error that names the limit.
+ * Everything is counted, in all threads. Only a thread with a current account can be
+ * refused memory. Every job has an account (base/progress.h); libmicrohttpd's threads,
+ * for example, have none. A refusal looks like any want of memory, and the account
+ * remembers it. The job can then go on in two ways: once more, alone, when others have
+ * let go of theirs, or with an error that names the limit.
  *
  * Each thread has some bytes in hand, so that most allocations touch nothing shared.
  */
@@ -35,38 +35,37 @@
 /* On whose behalf a thread takes memory. Zeroed memory is a job among others. It must outlive
  * every thread that has it as current. */
 struct tfp_account {
-	/* Of these two mapped files do not count: the kernel can take their pages back at any time,
-	 * so all that they can do is to have others wait. */
+	/* For a small or a lone account mapped files do not count: the kernel can take their pages
+	 * back at any time. */
 	bool small;            /* a list, a compressed form, a download, answered while others use
 				* up the limit: it may have an eighth more */
 	bool alone;            /* no other job works */
 	bool one_by_one;       /* doing more at a time did not fit */
 	atomic_bool refused;   /* something was */
 	atomic_bool too_large; /* it was, though nearly all that is in use is its own */
-	atomic_bool spoiled;   /* see tfp_budget_spoil */
-	/* What its threads took of the heap and did not give back; about that. Below 0 when they
-	 * freed what others had taken. */
+	/* About what its threads took of the heap and did not give back. Below 0 when they freed
+	 * more of others' memory. */
 	atomic_int_least64_t heap_bytes;
 };
 
-/* Makes it the thread's current account; NULL for none. Returns the one before, to be put
- * back. Threads of tfp_pool_for have the caller's. */
+/* Makes this the thread's current account; NULL: the thread has none. Returns the account
+ * before, which the caller puts back. Threads of tfp_pool_for have their caller's. */
 struct tfp_account *tfp_account_enter(struct tfp_account *account);
 /* NULL when there is none. */
 struct tfp_account *tfp_account_current(void);
 
 /* ---- the whole ---- */
 
-/* From now on so many bytes may be in use besides those that are by now. */
+/* From now on so many bytes may be in use in addition to those in use now. */
 void tfp_budget_set_limit(uint64_t bytes);
-/* What was set; UINT64_MAX before. */
+/* The limit that was set; UINT64_MAX before. */
 uint64_t tfp_budget_limit(void);
 /* In use since then, mapped files included; 0 before. */
 uint64_t tfp_budget_used(void);
 
 /* ---- taking ---- */
 
-/* Of the module's own; for the two below. */
+/* The module's own, for the two inline functions below. */
 extern _Thread_local int64_t tfp_budget_in_hand;
 extern atomic_int_least64_t tfp_budget_piece;
 bool tfp_budget_take_more(size_t bytes);
@@ -81,7 +80,8 @@ static inline bool tfp_budget_take(size_t bytes)
 	return true;
 }
 
-/* Counts bytes that were given back, or, below 0, a few that were taken besides. */
+/* Counts bytes that were given back. A small negative number counts bytes that a block takes
+ * beyond what was asked for. */
 static inline void tfp_budget_give(int64_t bytes)
 {
 	tfp_budget_in_hand += bytes;
@@ -93,16 +93,12 @@ static inline void tfp_budget_give(int64_t bytes)
 bool tfp_budget_take_mapped(size_t bytes);
 void tfp_budget_give_mapped(size_t bytes);
 
-/* Before a thread ends: what it has in hand is the others'. */
+/* For a thread that ends: gives back the bytes in its hand. */
 void tfp_budget_thread_ends(void);
 
-/* Of the current account: what it waited for was refused to another job. */
+/* Marks the current account as refused, because another job was that made the thing it waited
+ * for. */
 void tfp_budget_refuse(void);
-/* Of the current account: something was left out for want of memory where nobody can tell, so
- * that what comes of the job is of no use. */
-void tfp_budget_spoil(void);
-
-bool tfp_budget_is_spoiled(void);
 
 /* ---- what is kept only while nobody needs the memory ---- */
 
@@ -114,20 +110,21 @@ struct tfp_reserve {
 	struct tfp_reserve *next; /* the module's own */
 };
 
-/* Its memory must stay until it is removed. */
+/* The reserve's memory must stay until it is removed. */
 void tfp_budget_add_reserve(struct tfp_reserve *reserve);
-/* When it returns let_go is not called any more. Does nothing for one that was not added. */
+/* let_go is not called any more once this has returned. Does nothing for a reserve that was not
+ * added. */
 void tfp_budget_remove_reserve(struct tfp_reserve *reserve);
 
 /* ---- jobs, of the thread's current account ---- */
 
-/* Waits while a job is alone, or was about to be before. Holds nothing meanwhile; nor may the
- * caller, but for what no job needs. */
+/* Waits while another job is alone or waits to be. Holds nothing meanwhile. The caller may hold
+ * only what no job needs. */
 void tfp_budget_begin(void);
 void tfp_budget_end(void);
-/* Whether it failed for want of memory, or may have. */
+/* Whether the job failed for want of memory, or may have. */
 bool tfp_budget_was_short(void);
-/* Whether it is alone, and needs more than there is. */
+/* Whether the job is alone, and needs more than there is. */
 bool tfp_budget_is_too_large(void);
 /* Between two attempts: the job has let go of all that the first one held. Waits until no other
  * job works, and has what is kept only let go until half of the limit is free. Jobs that begin

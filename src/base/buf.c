@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
 #include "base/alloc.h"
@@ -94,6 +95,11 @@ void tfp_buf_printf(struct tfp_buf *b, const char *format, ...)
 bool tfp_buf_failed(const struct tfp_buf *b)
 {
 	return b->failed;
+}
+
+bool tfp_buf_equal(const struct tfp_buf *a, const struct tfp_buf *b)
+{
+	return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
 const char *tfp_buf_text(struct tfp_buf *b)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growable byte buffer with a ceiling.
  *
@@ -43,6 +44,8 @@ void tfp_buf_printf(struct tfp_buf *b, const char *format, ...)
 char *tfp_buf_reserve(struct tfp_buf *b, size_t size);
 
 bool tfp_buf_failed(const struct tfp_buf *b);
+/* Whether both hold the same bytes. */
+bool tfp_buf_equal(const struct tfp_buf *a, const struct tfp_buf *b);
 /* The bytes as text, never NULL. Valid until the next change. */
 const char *tfp_buf_text(struct tfp_buf *b);
 /* Hands the bytes over (free with tfp_free) and leaves the buffer empty. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The time, as numbers. */
 #ifndef TFP_BASE_CLOCK_H
 #define TFP_BASE_CLOCK_H

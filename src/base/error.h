@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a function that can fail says so.
  *
@@ -22,8 +23,8 @@ enum tfp_status {
 	TFP_BAD_QUERY,      /* the caller asked for something that makes no sense */
 	TFP_NOT_FOUND,      /* no such run, host, file or tool */
 	TFP_NOT_APPLICABLE, /* the tool has nothing to show for this capture */
-	TFP_UNAUTHORIZED,   /* who asks has not shown who it is */
-	TFP_FORBIDDEN,      /* whoever runs the program did not allow it */
+	TFP_UNAUTHORIZED,   /* the client has not shown who it is */
+	TFP_FORBIDDEN,      /* the program's options do not allow it */
 	TFP_BUSY,           /* later, perhaps */
 	TFP_CHANGING,       /* a file that somebody is still writing */
 	TFP_UNAVAILABLE,    /* the log directory is not there, for now */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fast 64-bit hash of bytes for tables in memory. Not for secrets; the
- * value may change between versions: on disk it means something to the build that
- * wrote it, and only there. */
+ * value may change between versions, so on disk it is good for the build that wrote
+ * it only. */
 #ifndef TFP_BASE_HASH_H
 #define TFP_BASE_HASH_H
 

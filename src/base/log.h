@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines for the person, or the program, that looks after this one, on stderr. One
- * call, one line, one write, so that threads do not mix. Whatever is in a text, a line
- * is one line: in text form control characters and bytes that are not UTF-8
- * are escaped (\x1b), and as JSON each line is one valid object.
+ * call makes one line with one write, so that threads do not mix. As text, control
+ * characters and bytes that are not UTF-8 are escaped (\x1b). As JSON, each line is
+ * one valid object.
  */
 #ifndef TFP_BASE_LOG_H
 #define TFP_BASE_LOG_H
@@ -27,8 +28,8 @@ struct tfp_log_field {
 	const char *text; /* NULL: the number counts */
 	double number;
 };
-/* Something that happens often, if tfp_log_verbose prints: as JSON the fields, as text what
- * the format says. */
+/* For events that are frequent. Prints where tfp_log_verbose does: as JSON the fields, as text
+ * the format. */
 void tfp_log_event(const char *event, const struct tfp_log_field *fields, size_t count,
 		   const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the machine, and the control groups that this process is in, let it have.
+ * The memory that this process may use: the machine's, or what its control groups allow.
  */
 #ifndef TFP_BASE_MACHINE_H
 #define TFP_BASE_MACHINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mapped_file.h"
 
 #include <errno.h>
@@ -11,8 +12,8 @@
 
 #define SLOTS 4096u
 
-/* What the signal handler may look at: nothing but atomics, no lock. A slot is
- * taken by setting start from 0, and is meant when end is set. */
+/* The signal handler may look at atomics only, and take no lock. A slot is taken by setting start
+ * from 0, and valid when end is set. */
 static struct slot {
 	atomic_uintptr_t start, end;
 	atomic_bool cut;

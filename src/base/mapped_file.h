@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file's bytes, read-only, mapped.
  *
  * A file that another program cuts while it is mapped has no bytes behind its
  * pages any more, and reading them is SIGBUS. With the guard installed such
- * pages read as zeros and the mapping remembers it, so that a reader notices
- * afterwards (tfp_mapped_file_was_cut) and the program lives.
+ * pages read as zeros, the program lives, and a reader can ask afterwards
+ * (tfp_mapped_file_was_cut).
  */
 #ifndef TFP_BASE_MAPPED_FILE_H
 #define TFP_BASE_MAPPED_FILE_H

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose work is in the programs, and under which terms: our own licence, then the notices of
- * the libraries and web packages. scripts/third_party.py makes the text from what this build
- * links and bundles.
+ * The licences of the programs: our own, then the notices of the libraries and web packages.
+ * scripts/third_party.py makes the text from what this build links and bundles.
  */
 #ifndef TFP_BASE_NOTICES_H
 #define TFP_BASE_NOTICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/pool.h"
 
 #include "base/alloc.h"
@@ -169,7 +170,7 @@ static void loop_unref(struct loop *loop)
 static void loop_help(void *context)
 {
 	struct loop *loop = context;
-	/* To enter a progress is to enter its account: what was before is asked first. */
+	/* Entering a progress enters its account, so the account before is asked for first. */
 	struct tfp_account *account = tfp_account_current();
 	struct tfp_progress *before = tfp_progress_enter(loop->progress);
 	tfp_account_enter(loop->account);

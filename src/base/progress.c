@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/progress.h"
 
 #include <time.h>
 
-/* How soon somebody who waits for another job sees its progress, and that he need not wait. */
+/* How soon a job that waits for another sees that one's progress, or that it need not wait. */
 #define LOOK_NS 100000000
 
 static _Thread_local struct tfp_progress *current;
@@ -132,7 +133,7 @@ static void show(const struct tfp_progress *from, struct tfp_progress *to)
 bool tfp_making_wait(struct tfp_making *making, pthread_cond_t *condition, pthread_mutex_t *lock)
 {
 	if (!current) {
-		/* Whoever makes it must not stop. */
+		/* The maker must not stop. */
 		making->waiting++;
 		if (making->by)
 			atomic_fetch_add(&making->by->needed_by, 1);

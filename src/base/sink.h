@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a writer puts bytes, piece after piece: a buffer, a file, a client that
  * may be slow or gone.

@@ -1,20 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/sort.h"
 
 #include "base/alloc.h"
 
 #include <string.h>
 
-uint32_t *tfp_sort_indexes(size_t count,
-			   bool (*before)(const void *context, uint32_t a, uint32_t b),
-			   const void *context)
+void tfp_sort_indexes_in(uint32_t *order, uint32_t *room, size_t count,
+			 bool (*before)(const void *context, uint32_t a, uint32_t b),
+			 const void *context)
 {
-	uint32_t *order = tfp_reallocarray(NULL, count, sizeof(*order));
-	uint32_t *left = tfp_reallocarray(NULL, count, sizeof(*left));
-	if (!order || !left) {
-		tfp_free(order);
-		tfp_free(left);
-		return NULL;
-	}
 	for (size_t i = 0; i < count; i++)
 		order[i] = (uint32_t)i;
 	for (size_t width = 1; width < count; width *= 2) {
@@ -23,16 +17,30 @@ uint32_t *tfp_sort_indexes(size_t count,
 			size_t high = count - middle > width ? middle + width : count;
 			if (!before(context, order[middle], order[middle - 1]))
 				continue;
-			memcpy(left, order + low, width * sizeof(*left));
+			memcpy(room, order + low, width * sizeof(*room));
 			size_t a = 0, b = middle, to = low;
 			while (a < width && b < high) {
-				bool right = before(context, order[b], left[a]);
-				order[to++] = right ? order[b++] : left[a++];
+				bool right = before(context, order[b], room[a]);
+				order[to++] = right ? order[b++] : room[a++];
 			}
-			memcpy(order + to, left + a, (width - a) * sizeof(*order));
+			memcpy(order + to, room + a, (width - a) * sizeof(*order));
 		}
 	}
-	tfp_free(left);
+}
+
+uint32_t *tfp_sort_indexes(size_t count,
+			   bool (*before)(const void *context, uint32_t a, uint32_t b),
+			   const void *context)
+{
+	uint32_t *order = tfp_reallocarray(NULL, count, sizeof(*order));
+	uint32_t *room = tfp_reallocarray(NULL, count, sizeof(*room));
+	if (order && room) {
+		tfp_sort_indexes_in(order, room, count, before, context);
+	} else {
+		tfp_free(order);
+		order = NULL;
+	}
+	tfp_free(room);
 	return order;
 }
 

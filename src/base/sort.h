@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stable sort of indexes, for columns that are sorted together. */
 #ifndef TFP_BASE_SORT_H
 #define TFP_BASE_SORT_H
@@ -13,6 +14,12 @@
 uint32_t *tfp_sort_indexes(size_t count,
 			   bool (*before)(const void *context, uint32_t a, uint32_t b),
 			   const void *context);
+
+/* The same in the caller's memory, which has room for count numbers each: order gets the
+ * result, room is scratch. */
+void tfp_sort_indexes_in(uint32_t *order, uint32_t *room, size_t count,
+			 bool (*before)(const void *context, uint32_t a, uint32_t b),
+			 const void *context);
 
 struct tfp_pair {
 	uint64_t key, value;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A hash table from byte strings to small numbers (indexes into the caller's
  * own array). Keys are not copied: they must outlive the map.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text from a capture is whatever the profiled program wrote. Before it goes
  * into JSON it has to be UTF-8.

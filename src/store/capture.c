@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_parts.h"
 
 #include "base/alloc.h"
@@ -38,7 +39,7 @@ struct top {
 };
 
 /* Walks the top level, twice: with room unset it only counts, then it fills in as
- * much as was counted (somebody may write to the file in between). */
+ * much as was counted (another program may write to the file in between). */
 static struct top walk_top(struct tfp_capture_parts *cap, const struct top *room)
 {
 	struct tfp_pb_cursor c = tfp_pb_cursor(cap->pub.bytes.data, cap->pub.bytes.size);
@@ -86,7 +87,7 @@ static struct top walk_top(struct tfp_capture_parts *cap, const struct top *room
 	return top;
 }
 
-/* Bytes that went through a text tool: what was no UTF-8 became U+FFFD. */
+/* Bytes that went through a text tool: those that were not UTF-8 became U+FFFD. */
 static bool repaired_as_text(struct tfp_span bytes)
 {
 	size_t some = bytes.size < 4096 ? bytes.size : 4096, replaced = 0;

@@ -1,12 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A capture in columns.
  *
  * One bounds-checked pass over the bytes of an XSpace (tsl/profiler/protobuf/
  * xplane.proto) turns every event into a few numbers in parallel arrays; names
- * stay where they are, and stats are decoded from the bytes when somebody
- * asks. A sealed capture is immutable, so readers take no lock. Every pointer
- * below belongs to the capture and lives as long as it. It knows the wire
- * format and nothing of what names mean.
+ * stay where they are, and stats are decoded from the bytes when they are asked for. A sealed
+ * capture is immutable, so readers take no lock. Every pointer below belongs to the capture and
+ * lives as long as it. It knows the wire format and nothing of what names mean.
  *
  *     for (size_t l = 0; l < plane->line_count; l++) {
  *             const struct tfp_line *line = &plane->lines[l];
@@ -170,11 +170,10 @@ struct tfp_capture {
 	uint64_t heap_bytes; /* that the capture holds, the mapped file not counted */
 };
 
-/* Reads the capture behind fd (the caller's), whole. name is for messages.
- * What could be read of a damaged file is in *out, with diagnostics; bytes
- * that are no capture at all give TFP_BAD_INPUT with file and offset, and so
- * does an empty file. max_bytes bounds what a compressed file may unpack to.
- * pool may be NULL. Returned with one reference. */
+/* Reads the whole capture behind fd, which stays the caller's. name is for messages. A damaged file
+ * is read as far as possible, with diagnostics. Bytes that are no capture at all, and an empty
+ * file, give TFP_BAD_INPUT with file and offset. max_bytes bounds what a compressed file may unpack
+ * to. pool may be NULL. Returned with one reference. */
 enum tfp_status tfp_capture_open(struct tfp_capture **out, int fd, const char *name,
 				 enum tfp_compression compression, uint64_t max_bytes,
 				 struct tfp_pool *pool, struct tfp_error *err) TFP_CHECK;
@@ -186,15 +185,15 @@ struct tfp_capture *tfp_capture_ref(struct tfp_capture *capture);
 /* Accepts NULL. */
 void tfp_capture_unref(struct tfp_capture *capture);
 
-/* Whether somebody else than the caller, who has one reference, holds the capture. Nobody
- * may be able to get at it through the caller meanwhile. */
+/* Whether there are other references than the caller's one. The caller must make sure that no other
+ * thread can take one meanwhile. */
 bool tfp_capture_is_shared(const struct tfp_capture *capture);
-/* Calls gone(context) when the capture is freed, whoever does it. Once a capture. */
+/* Has gone(context) called when the capture is freed. Once for each capture. */
 void tfp_capture_on_free(struct tfp_capture *capture, void (*gone)(void *context), void *context);
 
-/* Whether bytes were read that the file had lost since it was opened (another
- * program cut it): what was computed since then means nothing. tfp_capture_open
- * and tfp_capture_fact look themselves and give TFP_IO. */
+/* Whether bytes were read that the file no longer has, because another program cut it. Everything
+ * that was computed since then means nothing. tfp_capture_open and tfp_capture_fact check this
+ * themselves, and give TFP_IO. */
 bool tfp_capture_was_cut(const struct tfp_capture *capture);
 
 /* A quick look: calls see() with every plane, or with those of one name only (the others are
@@ -210,7 +209,7 @@ enum tfp_status tfp_capture_peek(int fd, const char *name, enum tfp_compression 
  * kept with it. The first caller computes, concurrent ones wait for it; a
  * failure is not kept. key is compared by address. */
 struct tfp_fact_kind {
-	/* *fact is handed to the capture. */
+	/* The capture owns *fact from now on. */
 	enum tfp_status (*compute)(struct tfp_capture *capture, struct tfp_pool *pool, void **fact,
 				   uint64_t *heap_bytes, struct tfp_error *err);
 	void (*free)(void *fact);
@@ -236,7 +235,7 @@ static inline uint32_t tfp_id_map_find(const struct tfp_id_map *map, int64_t id)
 const struct tfp_plane *tfp_capture_find_plane(const struct tfp_capture *capture, const char *name);
 
 /* Offsets are from -TFP_TIME_MAX_PS to it, durations from 0, so that sums of three fit in 64 bits.
- * What a file says beyond is brought there, and a diagnostic says so. */
+ * A value beyond that is clamped, and a diagnostic says so. */
 #define TFP_TIME_MAX_PS (INT64_MAX / 4)
 
 /* The general cases of the two below. */
@@ -300,9 +299,9 @@ struct tfp_stat_iter tfp_event_stats(const struct tfp_line *line, size_t i);
 struct tfp_stat_iter tfp_event_meta_stats(const struct tfp_event_meta *meta);
 struct tfp_stat_iter tfp_plane_stats(const struct tfp_plane *plane);
 bool tfp_stat_next(struct tfp_stat_iter *it, struct tfp_stat *stat);
-/* The next stat that somebody wants: wanted[index of its metadata], which is above 0; 0
- * at the end. ids maps keys of the file to indexes. Others are passed over by their length,
- * several times as fast as reading them, so damage within them goes unnoticed. */
+/* Gives the next wanted stat, and returns wanted[index of its metadata], which is above 0; 0 at the
+ * end. ids maps keys of the file to indexes. Other stats are passed over by their length, several
+ * times as fast as reading them, so damage within them goes unnoticed. */
 unsigned tfp_stat_next_of(struct tfp_stat_iter *it, const struct tfp_id_map *ids,
 			  const uint8_t *wanted, struct tfp_stat *stat);
 

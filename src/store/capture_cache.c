@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_cache.h"
 
 #include "base/alloc.h"
@@ -5,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/lru.h"
 #include "base/progress.h"
 
 #include <malloc.h>
@@ -18,15 +20,15 @@
 
 enum state { LOADING, READY, FAILED };
 
-/* The capture of one file in one state. Once it is no more in the table (the
- * file changed, or room was needed), it lives until those who wait for it have
- * their answer. */
+/* The capture of one file in one state. An entry can leave the table while threads wait for
+ * it, because the file changed or room was needed. It then lives until they have their
+ * answer. */
 struct entry {
 	struct entry *next_in_bucket;
-	struct entry *newer, *older; /* while in the table and not LOADING */
-	unsigned references;         /* the table's, the loader's, those that wait */
+	struct tfp_lru_link order; /* while in the table and not LOADING */
+	unsigned references;       /* of the table, the loader, and threads that wait */
 	bool in_table;
-	bool passing; /* nobody has asked who wants it kept */
+	bool passing; /* only visitors have asked for it */
 	bool no_room; /* FAILED: the budget refused what it needed */
 	enum state state;
 	struct tfp_making making;    /* while LOADING */
@@ -39,21 +41,21 @@ struct entry {
 	char path[];
 };
 
-/* What captures hold that are in the table no more, but still used. It is theirs as well,
- * as they may outlive the cache. */
+/* Bytes of captures that have left the table and are still used. Each of them has a reference,
+ * because it may outlive the cache. */
 struct departed {
 	atomic_uint_fast64_t bytes;
 	atomic_uint references;
 };
 
-/* Of one that left the table. */
+/* The part of one capture in that. */
 struct departure {
 	struct departed *departed;
 	uint64_t bytes;
 };
 
-/* Somebody who waits for room; on the stack of who waits. First come, first served, so that
- * small captures do not keep a large one out. */
+/* A thread that waits for room, on its own stack. First come, first served, so that small
+ * captures do not keep a large one out. */
 struct waiter {
 	struct waiter *next;
 };
@@ -67,15 +69,15 @@ struct tfp_capture_cache {
 
 	pthread_mutex_t lock; /* guards what follows, and every entry */
 	pthread_cond_t loaded;
-	pthread_cond_t room; /* a load or a visit has ended, or somebody waits no more */
+	pthread_cond_t room; /* a load or a visit has ended, or a thread waits no more */
 	struct waiter *waiting;
-	uint64_t loading_bytes; /* what those under way are expected to take */
+	uint64_t loading_bytes; /* what loads under way are expected to take */
 	unsigned loading, visitors;
 	struct departed *departed;
-	struct entry *newest, *oldest;
-	struct entry *gone; /* to be freed by who gives up the lock, as that takes time */
+	struct tfp_lru order;
+	struct entry *gone; /* to be freed after the lock is given up, as that takes time */
 	struct tfp_reserve reserve;
-	/* for those that nobody uses; 0: nothing is dropped */
+	/* for unused captures; 0: none is closed */
 	int64_t idle_ns;
 	pthread_cond_t first_came; /* there is something to drop later, or it is time to stop */
 	pthread_t dropper;
@@ -120,7 +122,7 @@ static void entry_unref(struct tfp_capture_cache *cache, struct entry *e)
 	cache->gone = e;
 }
 
-/* Gives up the lock, and frees what nobody has any more. */
+/* Gives up the lock, and frees entries without references. */
 static void unlock(struct tfp_capture_cache *cache)
 {
 	struct entry *next, *e = cache->gone;
@@ -148,7 +150,7 @@ static void departed_gone(void *context)
 	tfp_free(d);
 }
 
-/* Counts what leaves the table as long as somebody still has it. */
+/* Goes on counting a capture that leaves the table while it is still used. */
 static void depart(struct tfp_capture_cache *cache, const struct entry *e)
 {
 	struct departure *d;
@@ -163,20 +165,21 @@ static void depart(struct tfp_capture_cache *cache, const struct entry *e)
 	tfp_capture_on_free(e->capture, departed_gone, d);
 }
 
-static void lru_remove(struct tfp_capture_cache *cache, struct entry *e)
+static struct entry *entry_of(struct tfp_lru_link *link)
 {
-	*(e->newer ? &e->newer->older : &cache->newest) = e->older;
-	*(e->older ? &e->older->newer : &cache->oldest) = e->newer;
-	e->newer = e->older = NULL;
+	return link ? TFP_LRU_ENTRY(link, struct entry, order) : NULL;
 }
 
-static void lru_add(struct tfp_capture_cache *cache, struct entry *e)
+static struct entry *oldest(const struct tfp_capture_cache *cache)
 {
-	e->older = cache->newest;
-	*(cache->newest ? &cache->newest->newer : &cache->oldest) = e;
-	cache->newest = e;
+	return entry_of(cache->order.oldest);
+}
+
+/* The entry was used now; it is in the table, and not LOADING. */
+static void used(struct tfp_capture_cache *cache, struct entry *e)
+{
 	e->used_ns = tfp_clock_monotonic_ns();
-	if (!e->older)
+	if (!e->order.older)
 		pthread_cond_signal(&cache->first_came);
 }
 
@@ -195,7 +198,7 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 	*find(cache, e->path, e->hash) = e->next_in_bucket;
 	e->in_table = false;
 	if (e->state != LOADING)
-		lru_remove(cache, e);
+		tfp_lru_remove(&cache->order, &e->order);
 	depart(cache, e);
 	cache->bytes -= e->bytes;
 	cache->resident -= e->bytes && e->capture;
@@ -203,8 +206,8 @@ static void table_remove(struct tfp_capture_cache *cache, struct entry *e)
 	entry_unref(cache, e);
 }
 
-/* Counts anew what an entry holds, as facts are added to a capture over time,
- * and makes room. One that alone is too large goes, and not all others. */
+/* Counts anew what an entry holds, as facts are added to a capture over time, and makes
+ * room. An entry that alone is too large goes, rather than all others. */
 static void account(struct tfp_capture_cache *cache, struct entry *e)
 {
 	uint64_t bytes = sizeof(*e) + sizeof(*e->error);
@@ -217,8 +220,8 @@ static void account(struct tfp_capture_cache *cache, struct entry *e)
 	e->bytes = bytes;
 	if (bytes > cache->limit)
 		table_remove(cache, e);
-	while (cache->bytes > cache->limit && cache->oldest)
-		table_remove(cache, cache->oldest);
+	while (cache->bytes > cache->limit && cache->order.oldest)
+		table_remove(cache, oldest(cache));
 }
 
 void tfp_capture_cache_free(struct tfp_capture_cache *cache)
@@ -247,17 +250,17 @@ void tfp_capture_cache_free(struct tfp_capture_cache *cache)
 	tfp_free(cache);
 }
 
-/* ---- what nobody uses ---- */
+/* ---- unused captures ---- */
 
-/* With the lock held. Returns whether memory came free. */
+/* Call it with the lock held. Returns whether memory came free. */
 static bool drop_oldest(struct tfp_capture_cache *cache)
 {
-	struct entry *e = cache->oldest;
+	struct entry *e = oldest(cache);
 	bool frees = e->capture && !tfp_capture_is_shared(e->capture);
 	if (e->capture && !frees) {
-		/* Somebody is at work on it since then. */
-		lru_remove(cache, e);
-		lru_add(cache, e);
+		/* A thread is still at work on it. */
+		tfp_lru_touch(&cache->order, &e->order);
+		used(cache, e);
 	} else {
 		tfp_log_verbose("closing %s: not used for a while", e->path);
 		table_remove(cache, e);
@@ -271,8 +274,9 @@ static void *drop_idle(void *context)
 	bool freed = false;
 	pthread_mutex_lock(&cache->lock);
 	while (!cache->stopping) {
-		int64_t due_ns = cache->oldest ? cache->oldest->used_ns + cache->idle_ns : 0;
-		if (cache->oldest && due_ns <= tfp_clock_monotonic_ns()) {
+		const struct entry *first = oldest(cache);
+		int64_t due_ns = first ? first->used_ns + cache->idle_ns : 0;
+		if (first && due_ns <= tfp_clock_monotonic_ns()) {
 			freed |= drop_oldest(cache);
 		} else if (freed) {
 			/* Once for all that were due together. */
@@ -280,7 +284,7 @@ static void *drop_idle(void *context)
 			malloc_trim(0);
 			pthread_mutex_lock(&cache->lock);
 			freed = false;
-		} else if (cache->oldest) {
+		} else if (first) {
 			const struct timespec due = {.tv_sec = (time_t)(due_ns / 1000000000),
 						     .tv_nsec = (long)(due_ns % 1000000000)};
 			pthread_cond_timedwait(&cache->first_came, &cache->lock, &due);
@@ -307,7 +311,8 @@ enum tfp_status tfp_capture_cache_drop_idle(struct tfp_capture_cache *cache, uin
 	return TFP_OK;
 }
 
-/* Somebody needs the memory: what nobody uses goes, the least recently used first. */
+/* The program is short of memory: unused captures go, the least recently used
+ * first. */
 static void let_go(void *context, uint64_t bytes)
 {
 	struct tfp_capture_cache *cache = context;
@@ -315,8 +320,8 @@ static void let_go(void *context, uint64_t bytes)
 	uint64_t freed = 0;
 	if (pthread_mutex_trylock(&cache->lock) != 0)
 		return;
-	for (struct entry *e = cache->oldest; e && freed < bytes; e = newer) {
-		newer = e->newer;
+	for (struct entry *e = oldest(cache); e && freed < bytes; e = newer) {
+		newer = entry_of(e->order.newer);
 		if (!e->capture || e->references > 1 || tfp_capture_is_shared(e->capture))
 			continue;
 		freed += e->bytes;
@@ -327,8 +332,8 @@ static void let_go(void *context, uint64_t bytes)
 
 /* ---- room for what is to be loaded ---- */
 
-/* What a capture will take: its bytes, columns and some facts. What it really takes is
- * counted when it is there. */
+/* A guess at what a capture will take: its bytes, columns and some facts. The real figure is
+ * counted when it is loaded. */
 static uint64_t expected_bytes(const struct tfp_capture_cache *cache,
 			       const struct tfp_capture_file *file, uint64_t bytes)
 {
@@ -346,7 +351,8 @@ static bool too_full(const struct tfp_capture_cache *cache, uint64_t expected)
 	       __builtin_add_overflow(all, expected, &all) || all > cache->limit;
 }
 
-/* Whether there will be more room when others have ended who need nothing from whoever waits. */
+/* Whether room will come: loads end, and so do other visits, which hold one capture each and
+ * need nothing from a visitor that waits. */
 static bool worth_waiting(const struct tfp_capture_cache *cache, bool passing)
 {
 	return cache->loading > 0 || (passing && cache->visitors > 0);
@@ -358,8 +364,8 @@ static bool must_wait(const struct tfp_capture_cache *cache, uint64_t expected, 
 	       worth_waiting(cache, passing);
 }
 
-/* With the lock held. Makes room as far as possible and takes it. Ends at once when the
- * current job is to stop. */
+/* Makes as much room as possible, waits for more where that is worth it, and takes it. Call it
+ * with the lock held. Returns at once when the current job is to stop. */
 static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passing)
 {
 	struct waiter me = {NULL}, **at = &cache->waiting;
@@ -370,13 +376,13 @@ static void enter(struct tfp_capture_cache *cache, uint64_t expected, bool passi
 	bool wanted = true;
 	for (;;) {
 		if (cache->waiting == &me) {
-			while (too_full(cache, expected) && cache->oldest)
-				table_remove(cache, cache->oldest);
+			while (too_full(cache, expected) && cache->order.oldest)
+				table_remove(cache, oldest(cache));
 			if (!must_wait(cache, expected, passing))
 				break;
 		}
 		if (cache->gone) {
-			/* Nobody may come by for long. */
+			/* It may be long until another thread frees these. */
 			unlock(cache);
 			pthread_mutex_lock(&cache->lock);
 			continue;
@@ -409,12 +415,6 @@ static void visit_ended(struct tfp_capture_cache *cache)
 
 /* ---- looking ---- */
 
-static bool same(const struct tfp_file_identity *a, const struct tfp_file_identity *b)
-{
-	return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
-	       a->modified_ns == b->modified_ns;
-}
-
 static struct entry *entry_new(const char *path, uint64_t hash,
 			       const struct tfp_file_identity *identity)
 {
@@ -429,7 +429,7 @@ static struct entry *entry_new(const char *path, uint64_t hash,
 	return e;
 }
 
-/* What an entry that is loaded has for a caller. */
+/* Gives a caller what a loaded entry has: the capture, or the error. */
 static enum tfp_status take(const struct entry *e, struct tfp_capture **out, struct tfp_error *err)
 {
 	if (e->state == READY) {
@@ -463,7 +463,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 
 	pthread_mutex_lock(&cache->lock);
 	struct entry *e = *find(cache, file->path, hash);
-	if (e && !same(&e->identity, &identity)) {
+	if (e && !tfp_file_identity_equal(&e->identity, &identity)) {
 		table_remove(cache, e);
 		e = NULL;
 	}
@@ -476,13 +476,13 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 		while (wanted && e->state == LOADING)
 			wanted = tfp_making_wait(&e->making, &cache->loaded, &cache->lock);
 		status = wanted ? take(e, out, err) : tfp_fail_cancelled(err);
-		/* Whoever loaded it was told to stop, and had no time to hear of us. */
+		/* The loader was told to stop before it could learn that we wait, too. */
 		*again = wanted && status == TFP_CANCELLED;
 		if (e->state == FAILED && e->no_room)
-			tfp_budget_refuse(); /* as if it had been ours */
+			tfp_budget_refuse(); /* as if our own load had been refused */
 		if (e->in_table && e->state != LOADING) {
-			lru_remove(cache, e);
-			lru_add(cache, e);
+			tfp_lru_touch(&cache->order, &e->order);
+			used(cache, e);
 			account(cache, e);
 		}
 		entry_unref(cache, e);
@@ -515,7 +515,7 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 				  cache->pool, error);
 	close(fd);
 	bool no_room = status == TFP_NO_MEMORY && tfp_budget_was_short();
-	/* It would be the same another time, and is not tried then. */
+	/* It would be the same another time, so it is not tried again. */
 	if (no_room && tfp_budget_is_too_large())
 		status = tfp_budget_explain(error);
 
@@ -530,7 +530,8 @@ static enum tfp_status look(struct tfp_capture_cache *cache, const struct tfp_ca
 	e->error = error;
 	take(e, out, err); /* before it may leave the table: it is in use */
 	if (e->in_table) {
-		lru_add(cache, e);
+		tfp_lru_add(&cache->order, &e->order);
+		used(cache, e);
 		if (status != TFP_OK && !lasting(status))
 			table_remove(cache, e);
 		else

@@ -1,14 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Captures that are open, by file and state of the file: one load however many
- * ask, the least recently used dropped when they hold more than the limit, and
- * all that nobody used for a while. A capture that alone is larger than the
- * limit is served and not kept.
+ * Open captures, shared by all that need them.
  *
- * Who needs a capture that has to be loaded waits while there is no room for it
- * beside those that are being loaded. There may be no room because others use
- * what they got: who holds a capture may need another one, so that nobody waits
- * for that. All together is bounded by the budget (base/budget.h): captures that
- * nobody uses go when somebody needs the memory, and a load can be refused.
+ *     struct tfp_capture *capture;
+ *     if (tfp_capture_cache_get(cache, file, &capture, &err) == TFP_OK) {
+ *             ... read it ...
+ *             tfp_capture_unref(capture);
+ *     }
+ *
+ * A capture is found by its file and the state that the file is in. It is loaded once,
+ * however many threads ask for it. Captures stay open until they hold more than the limit
+ * together, or until nobody has used them for a while. The least recently used go first. A
+ * capture that alone is larger than the limit is given out and not kept.
+ *
+ * A load waits while it would not fit beside the loads that are under way. It does not wait
+ * for captures that others are using: a thread that holds one capture may need another, so
+ * two of them could wait for each other for ever.
+ *
+ * Open captures that nobody uses also go when the program runs short of memory
+ * (base/budget.h), and a load can be refused for want of it.
  */
 #ifndef TFP_STORE_CAPTURE_CACHE_H
 #define TFP_STORE_CAPTURE_CACHE_H
@@ -18,48 +28,49 @@
 
 struct tfp_capture_cache;
 
-/* limit_bytes: what resident captures may hold in all (heap and mapped bytes). dir and pool
+/* limit_bytes: the most that open captures may hold together, heap and mapped bytes. dir and pool
  * must outlive the cache. */
 enum tfp_status tfp_capture_cache_new(struct tfp_capture_cache **out, struct tfp_logdir *dir,
 				      uint64_t limit_bytes, struct tfp_pool *pool,
 				      struct tfp_error *err) TFP_CHECK;
-/* From now on drops what nobody used for so long, and gives its memory back to the
- * system. Once, before others use the cache. Starts a thread, which sleeps until the next
- * capture's time has come. */
+/* From now on closes captures that nobody has used for idle_ns, and gives their memory back to the
+ * system. 0 closes none. Call it once, before other threads use the cache. It starts a thread,
+ * which sleeps until the next capture is due. */
 enum tfp_status tfp_capture_cache_drop_idle(struct tfp_capture_cache *cache, uint64_t idle_ns,
 					    struct tfp_error *err) TFP_CHECK;
-/* Accepts NULL. Captures still referenced live on. */
+/* Captures that are still referenced live on. Accepts NULL. */
 void tfp_capture_cache_free(struct tfp_capture_cache *cache);
 
-/* The capture in its present state, loaded if need be. *out is referenced for
- * the caller. Thread-safe. An error of a file is remembered until the file
- * changes, so that a broken file is not read again and again; nor is one that
- * needs more than the budget for a job that is alone (TFP_TOO_LARGE). */
+/* Gives the capture of a file in its present state, loaded if need be. The caller owns a reference.
+ * Thread-safe.
+ *
+ * A damaged file (TFP_BAD_INPUT) and one that is too large (TFP_TOO_LARGE) are remembered until
+ * they change, so that they are not read again and again. */
 enum tfp_status tfp_capture_cache_get(struct tfp_capture_cache *cache,
 				      const struct tfp_capture_file *file, struct tfp_capture **out,
 				      struct tfp_error *err) TFP_CHECK;
 
-/* The same for one who passes by: who needs the capture once and has something
- * smaller to keep. He holds no other capture, and so waits for room until other
- * visitors leave. */
+/* The same for a visitor: a thread that takes one capture after the other, and keeps only something
+ * smaller of each. A visitor holds no other capture. So it can wait for room until other visitors
+ * leave, and it does. */
 enum tfp_status tfp_capture_cache_visit(struct tfp_capture_cache *cache,
 					const struct tfp_capture_file *file,
 					struct tfp_capture **out, struct tfp_error *err) TFP_CHECK;
-/* After each visit that went well, before the visitor needs another capture. Not kept, it
- * goes, unless others came for it meanwhile, or it was there before. */
+/* Ends a visit that went well, before the next one begins. The reference is still the caller's to
+ * give back. Without keep the capture is closed, unless it was open before the visit or somebody
+ * else has asked for it since. */
 void tfp_capture_cache_leave(struct tfp_capture_cache *cache, const struct tfp_capture_file *file,
 			     const struct tfp_capture *capture, bool keep);
 
-/* What became of calls so far, and what it holds now. */
 struct tfp_capture_cache_stats {
-	uint64_t hits, loads; /* a load may have failed */
-	uint64_t resident;    /* captures */
-	uint64_t bytes;       /* of them, mapped ones included */
+	uint64_t hits, loads; /* since the start; a load may have failed */
+	uint64_t resident;    /* captures that are open now */
+	uint64_t bytes;       /* that these hold, mapped ones included */
 };
 /* Takes no lock: the numbers may be of different moments. */
 struct tfp_capture_cache_stats tfp_capture_cache_stats(const struct tfp_capture_cache *cache);
 
-/* Where its files are. */
+/* The log directory of the cache's files. */
 struct tfp_logdir *tfp_capture_cache_dir(const struct tfp_capture_cache *cache);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_parts.h"
 
 #include "base/alloc.h"
@@ -15,7 +16,7 @@ _Static_assert(PIECE_EVENTS % TFP_EVENTS_A_BLOCK == 0, "a block of events has on
 struct piece {
 	const uint8_t *from, *to;
 	size_t first, count;
-	/* What became of them. */
+	/* Counts made while reading them. */
 	size_t read, bad, aggregated;
 	uint64_t unknown, clamped;
 	const uint8_t *bad_at;
@@ -219,7 +220,7 @@ static void read_piece(struct reading *r, struct piece *p)
 		if (!tfp_pb_bytes(&c, &data, &size))
 			break;
 		if (p->read + p->bad == p->count) {
-			/* Not there when they were counted: somebody writes to the file. */
+			/* Not there when they were counted: another program writes to the file. */
 			tfp_pb_stop(&c, TFP_PB_LENGTH, start);
 			break;
 		}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_made.h"
 
 #include "base/alloc.h"
@@ -170,7 +171,7 @@ bool tfp_made_line_finish(struct tfp_made_line *line, size_t head)
 	bool ok = tfp_columns_init(col, line->count, line->has_wide ? SIZE_MAX : 1, spread,
 				   head + UINT32_MAX);
 	size_t n = 0;
-	/* What was not enough memory for is let go of, too. */
+	/* Columns that memory did not suffice for are freed, too. */
 	for (size_t c = 0; c < line->chunk_count; c++) {
 		struct chunk *chunk = &line->chunks[c];
 		uint64_t low = 0, ignored;

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lines whose events are in no file, for a capture that is otherwise bytes: planes, names and
- * what lines are called. There can be more such events than the file has, so they go into
- * columns as they come, and what their stats say is there once for all that say the same.
+ * Lines whose events are in no file. The rest of such a capture is bytes: planes, names and heads
+ * of lines. There can be more such events than the file has, so they go into columns as they come,
+ * and events with the same stats share them.
  *
  *     struct tfp_made_line *made = tfp_made_line_new();
  *     for each event, about in order of their begins

@@ -1,8 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the capture reader share: capture.c reads the top level and
- * owns the whole, capture_plane.c reads metadata, capture_line.c events,
- * capture_diagnostics.c says what was damaged, capture_stats.c decodes stats
- * later. Nobody else includes this.
+ * What the files of the capture reader share. Nobody else includes this.
+ *
+ *     capture.c              the top level, and the whole
+ *     capture_plane.c        metadata
+ *     capture_line.c         events
+ *     capture_columns.c      how events are stored
+ *     capture_stream.c       planes of a file that is still being unpacked
+ *     capture_made.c         lines whose events are in no file
+ *     capture_stats.c        stats, decoded later
+ *     capture_diagnostics.c  words about damage
  */
 #ifndef TFP_STORE_CAPTURE_PARTS_H
 #define TFP_STORE_CAPTURE_PARTS_H
@@ -29,7 +36,7 @@ struct tfp_fact {
 	uint64_t heap_bytes;
 };
 
-/* What the threads learn about damage; turned into sentences by one of them. */
+/* What the threads learn about damage. One of them makes sentences of it. */
 struct tfp_damage {
 	enum tfp_pb_damage kind; /* that ended the walk, or of the first bad part */
 	const uint8_t *at;
@@ -129,8 +136,8 @@ enum tfp_status tfp_made_lines_take(struct tfp_capture_parts *cap,
 
 struct tfp_stream;
 
-/* NULL without memory, or where there is nobody to work beside the caller: planes are read
- * when all is there, then. */
+/* NULL without memory, or when the pool has no thread to help the caller: then planes are read when
+ * all of the file has come. */
 struct tfp_stream *tfp_stream_new(struct tfp_capture_parts *cap, struct tfp_pool *pool);
 /* For tfp_unpack. */
 struct tfp_unpack_watch tfp_stream_watch(struct tfp_stream *stream);

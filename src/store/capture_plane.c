@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_parts.h"
 
 #include "base/alloc.h"
@@ -201,8 +202,8 @@ void tfp_plane_read(struct tfp_capture_parts *cap, struct tfp_plane *plane,
 	event_metas[0].name = event_metas[0].display_name = (struct tfp_str){"", 0};
 	stat_metas[0].name = (struct tfp_str){"", 0};
 
-	/* What was not there when it was counted is left out: somebody writes to the
-	 * file while it is read. */
+	/* Entries that were not there when they were counted are left out: another program writes
+	 * to the file while it is read. */
 	while (tfp_pb_next(&c, &tag)) {
 		struct tfp_span span, value;
 		struct tfp_str ignored;

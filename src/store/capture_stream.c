@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/capture_parts.h"
 
 #include "base/alloc.h"
@@ -24,7 +25,7 @@ struct tfp_stream {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t done;
 	struct arrival *first, *last;
-	struct arrival *next; /* the first that nobody reads yet */
+	struct arrival *next; /* the first that no thread reads yet */
 	unsigned reading, references;
 };
 
@@ -54,7 +55,7 @@ static void unref(struct tfp_stream *s)
 	}
 }
 
-/* Reads the next plane that nobody reads yet; false when there is none. */
+/* Reads the next plane that no thread reads yet; false when there is none. */
 static bool read_one(struct tfp_stream *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -123,8 +124,8 @@ static void arrived(void *context, const uint8_t *data, size_t size)
 			return;
 		}
 		if (!tagged || !tfp_pb_skip(&c, tag)) {
-			/* More of the field will come, or it is damaged: what is in front
-			 * of it stays as it is. */
+			/* More of the field will come, or it is damaged: the fields in front
+			 * of it stay as they are. */
 			s->stopped = c.damage != TFP_PB_CUT && c.damage != TFP_PB_LENGTH;
 			return;
 		}
@@ -140,7 +141,7 @@ static void arrived(void *context, const uint8_t *data, size_t size)
 	}
 }
 
-/* Nothing is begun any more, and nobody reads. */
+/* Nothing is begun any more, and no thread reads. */
 static void wait_for_readers(struct tfp_stream *s)
 {
 	pthread_mutex_lock(&s->lock);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/logdir_parts.h"
 
 #include "base/alloc.h"
@@ -64,7 +65,7 @@ enum tfp_status tfp_logdir_snapshot(struct tfp_logdir *dir, const struct tfp_log
 
 	int64_t start = tfp_clock_monotonic_ns();
 	int error = reopen_root(dir);
-	/* Only the one that scans changes root, so it needs no lock to read it. */
+	/* Only the thread that scans changes root, so it needs no lock to read it. */
 	status = error ? tfp_logdir_away(dir, error, err)
 		       : tfp_logdir_scan(dir, dir->root, dir->root_real, &fresh, err);
 	int64_t end = tfp_clock_monotonic_ns();
@@ -253,7 +254,7 @@ static int look_at_root(const struct tfp_logdir *dir, int fd)
 
 enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err)
 {
-	/* By its path: the descriptor that is open would not notice that it was unmounted. */
+	/* By its path: an open descriptor would not notice that it was unmounted. */
 	int error = look_at_root(dir, open(dir->root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	if (error)
 		return tfp_fail(err, TFP_IO, "cannot read the log directory: %s", strerror(error));
@@ -294,7 +295,7 @@ void tfp_logdir_redact(struct tfp_logdir *dir, char *text)
 {
 	if (!dir->hidden || !strchr(text, '/'))
 		return;
-	/* Of a file, its folder is what lies outside. */
+	/* For a file, all of its folder is hidden. */
 	const char *name = dir->only ? "" : dir->path;
 	pthread_mutex_lock(&dir->lock);
 	shorten(text, dir->root_real, name);
@@ -381,7 +382,7 @@ enum tfp_status tfp_logdir_open(struct tfp_logdir *dir, const struct tfp_capture
 	} else if (!S_ISREG(st.st_mode)) {
 		status = tfp_fail(err, TFP_IO, "it is not a regular file");
 	} else {
-		tfp_identify(&st, identity);
+		*identity = tfp_file_identity_of(&st);
 		*out = fd;
 		return TFP_OK;
 	}

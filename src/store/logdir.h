@@ -1,10 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What captures lie below a directory.
+ * Finds the captures below a directory.
  *
- * A log directory is scanned into a snapshot: immutable, reference-counted,
- * made anew when somebody asks and the last one is old. A scan reads names and
- * sizes only, never a capture's bytes. It must not grow into anything that
- * knows what a capture means.
+ * A scan of the log directory makes a snapshot, which is immutable and has counted references.
+ * The next one is made when it is asked for and the last one is old. A scan reads names and
+ * sizes only, never a capture's bytes. This module must not learn what a capture means.
  *
  *     struct tfp_logdir *dir;
  *     tfp_logdir_new(&dir, "runs", 0, &err);
@@ -25,19 +25,13 @@
 #define TFP_STORE_LOGDIR_H
 
 #include "base/error.h"
+#include "store/file_identity.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum tfp_compression { TFP_PLAIN, TFP_GZIP, TFP_ZSTD };
-
-/* What tells one state of a file from another without reading it. */
-struct tfp_file_identity {
-	uint64_t device, inode;
-	uint64_t bytes;
-	int64_t modified_ns; /* since 1970 */
-};
 
 struct tfp_capture_file {
 	const char *host; /* file name without ".xplane.pb[.gz|.zst]" */
@@ -80,17 +74,15 @@ enum tfp_status tfp_logdir_new(struct tfp_logdir **out, const char *path, unsign
 void tfp_logdir_free(struct tfp_logdir *dir);
 /* The path as it was given, or, once it is hidden, its last part. */
 const char *tfp_logdir_path(const struct tfp_logdir *dir);
-/* The path from the root on, for commands that somebody may run elsewhere; NULL once it is
- * hidden. */
+/* The absolute path, for commands that a person may run elsewhere. NULL once it is hidden. */
 const char *tfp_logdir_absolute_path(const struct tfp_logdir *dir);
-/* Others than its owner will read what is said about it: from now on that does not
- * tell where it lies. Before any other thread uses it. */
+/* From now on texts do not tell where the directory lies, because others than its owner read them.
+ * Call it before any other thread uses the directory. */
 void tfp_logdir_hide_path(struct tfp_logdir *dir);
-/* Shortens, in place, what a text says of where the directory lies, if that is
- * hidden. Thread-safe. */
+/* If the path is hidden, shortens it in a text, in place. Thread-safe. */
 void tfp_logdir_redact(struct tfp_logdir *dir, char *text);
 
-/* Whether it can be opened and read now, without a scan. The text names no path. */
+/* Whether the directory can be opened and read now, without a scan. The error names no path. */
 enum tfp_status tfp_logdir_check(const struct tfp_logdir *dir, struct tfp_error *err) TFP_CHECK;
 
 /* The present state, at most a second or ten times the scan's own duration
@@ -105,7 +97,7 @@ const struct tfp_logdir_snapshot *
 tfp_logdir_snapshot_ref(const struct tfp_logdir_snapshot *snapshot);
 void tfp_logdir_snapshot_unref(const struct tfp_logdir_snapshot *snapshot);
 
-/* Something changed that must be seen at once: the next snapshot looks anew. */
+/* Makes the next snapshot look anew, for changes that must be seen at once. */
 void tfp_logdir_expire(struct tfp_logdir *dir);
 
 /* Absolute path of the folder in which a new run belongs, so that it is listed

@@ -1,6 +1,5 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/logdir_parts.h"
-
-#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +65,7 @@ int tfp_open_beneath(int root, const char *root_real, bool follow, const char *p
 	int fd = open_strictly(root, path, flags, 0);
 	if (fd >= 0 || (errno != EXDEV && errno != ELOOP))
 		return fd;
-	/* An absolute link may well end inside. Where it ends is asked by name,
+	/* An absolute link may well end inside. Its end is looked up by name,
 	 * but what is opened is again beneath the root and without links, so
 	 * that a change in between cannot lead out. */
 	char full[2 * PATH_MAX], real[PATH_MAX];
@@ -81,14 +80,4 @@ int tfp_open_beneath(int root, const char *root_real, bool follow, const char *p
 		return -1;
 	}
 	return open_strictly(root, real + size + 1, flags, RESOLVE_NO_SYMLINKS);
-}
-
-void tfp_identify(const struct stat *st, struct tfp_file_identity *identity)
-{
-	*identity = (struct tfp_file_identity){
-		.device = st->st_dev,
-		.inode = st->st_ino,
-		.bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0,
-		.modified_ns = tfp_clock_file_ns(st->st_mtim),
-	};
 }

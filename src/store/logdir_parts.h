@@ -1,8 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of the log directory share: logdir.c is the directory and hands out
- * snapshots, logdir_open.c opens what lies beneath it and nothing else, logdir_scan.c
- * walks it, logdir_runs.c makes runs of what was found, logdir_explain.c says what is
- * there when nothing was. Nobody else includes this.
+ * What the files of the log directory share. Nobody else includes this. Each of them
+ * calls only those above it:
+ *
+ *     logdir_open.c     opens what lies beneath the root, and nothing else
+ *     logdir_names.c    which files and folders are captures, by their names
+ *     logdir_notes.c    the memory of a scan, and its notes for a person
+ *     logdir_walk.c     finds captures
+ *     logdir_runs.c     makes runs of what was found
+ *     logdir_explain.c  says what is there when nothing was found
+ *     logdir_scan.c     makes a snapshot by these three
+ *     logdir.c          is the directory, and hands out snapshots
  */
 #ifndef TFP_STORE_LOGDIR_PARTS_H
 #define TFP_STORE_LOGDIR_PARTS_H
@@ -12,12 +20,14 @@
 #include "store/logdir.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
 
 #define TFP_SCAN_MAX_DEPTH 64u
 #define TFP_SCAN_MAX_SEEN  64u /* folders remembered for an explanation */
+#define TFP_SCAN_MAX_PATH  (PATH_MAX - 1)
 
 struct tfp_logdir {
 	char *path;
@@ -102,54 +112,76 @@ struct tfp_scan {
 	int root_error; /* errno where the root or the only file could not be read, or 0 */
 };
 
-/* ---- names (logdir_scan.c) ---- */
+/* ---- opening (logdir_open.c) ---- */
 
-/* *rest: how long name is without end. */
+/* Opens a path beneath the root. Links are followed as far as they end
+ * beneath it. -1 and errno; EXDEV when the path leads out. */
+int tfp_open_beneath(int root, const char *root_real, bool follow, const char *path, int flags);
+
+/* ---- names (logdir_names.c) ---- */
+
+/* *rest: the length of text without end. */
 bool tfp_name_ends_with(const char *text, size_t size, const char *end, size_t *rest);
-/* *stem: how long name is without what says that it is compressed. */
+/* *stem: the length of name without ".gz" or ".zst". */
 enum tfp_compression tfp_name_compression(const char *name, size_t *stem);
 /* Whether a file of that name is a capture; *host is the length of its host's
  * name, 0 when it has none. */
 bool tfp_name_is_capture(const char *name, enum tfp_compression *compression, size_t *host);
+/* Whether a file of that name is a capture that is still being written. */
+bool tfp_name_is_partial(const char *name);
 const char *tfp_path_last_part(const char *path);
 /* A path for a person. */
 static inline const char *tfp_path_shown(const char *path)
 {
 	return path[0] ? path : ".";
 }
-
-/* ---- opening (logdir_open.c) ---- */
-
-/* Opens a path beneath the root. Links are followed as far as they end
- * beneath it. -1 and errno; EXDEV when the path leads out. */
-int tfp_open_beneath(int root, const char *root_real, bool follow, const char *path, int flags);
-void tfp_identify(const struct stat *st, struct tfp_file_identity *identity);
-
-/* ---- the scan (logdir_scan.c) ---- */
-
-/* No runs and no answer are two things: nobody is told that there is nothing while nobody can
- * look. error: errno of what did not go; TFP_UNAVAILABLE. */
-enum tfp_status tfp_logdir_away(const struct tfp_logdir *dir, int error, struct tfp_error *err);
-/* root: of root_real. One thread at a time. *out has one reference. TFP_UNAVAILABLE when
- * the root cannot be read. */
-enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *root_real,
-				struct tfp_snapshot **out, struct tfp_error *err) TFP_CHECK;
-/* Accepts NULL. */
-void tfp_snapshot_free(struct tfp_snapshot *snapshot);
-
-/* A copy in the snapshot that is UTF-8. NULL, and s->no_memory, without memory. */
-const char *tfp_scan_clean_copy(struct tfp_scan *s, const char *text, size_t size);
-/* A sentence for who asks why something is not there. */
-void tfp_scan_note(struct tfp_scan *s, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
 /* Where the run's name begins in a folder's path: the part before
  * "plugins/profile" is path[0] to path[*head - 1], the part after begins at
  * the returned pointer. NULL when the folder is not in such a place. */
 const char *tfp_scan_after_profile(const struct tfp_scan *s, const char *path, size_t *head);
 
-/* From what was found to runs (logdir_runs.c). */
+/* ---- memory and notes (logdir_notes.c) ---- */
+
+/* These set s->no_memory when there is none. */
+
+/* Makes room for one more. array: the address of the pointer to entries of that size. */
+bool tfp_scan_grow(struct tfp_scan *s, void *array, struct tfp_scan_list *list, size_t size);
+/* A copy in the arena, the snapshot's or the scan's; NULL without memory. */
+const char *tfp_scan_copy(struct tfp_scan *s, struct tfp_arena *arena, const char *text,
+			  size_t size);
+/* A copy in the snapshot that is UTF-8; NULL without memory. */
+const char *tfp_scan_clean_copy(struct tfp_scan *s, const char *text, size_t size);
+/* Adds a sentence for a person who asks why something is not there. */
+void tfp_scan_note(struct tfp_scan *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* ---- finding captures (logdir_walk.c) ---- */
+
+/* path: the snapshot's memory; nothing is added when it is NULL. */
+void tfp_scan_add_capture(struct tfp_scan *s, const char *path, enum tfp_compression compression,
+			  const struct stat *st);
+/* Makes a folder of the captures from first on. */
+void tfp_scan_add_folder(struct tfp_scan *s, const char *path, size_t first);
+/* Visits all folders beneath the root. 0, or errno when the root cannot be read. */
+int tfp_scan_walk(struct tfp_scan *s);
+
+/* ---- what was found (logdir_runs.c, logdir_explain.c) ---- */
+
+/* Makes the snapshot's runs of it. */
 void tfp_scan_make_runs(struct tfp_scan *s, struct tfp_logdir_snapshot *out);
-/* Notes what is there when nothing was found (logdir_explain.c). */
+/* Notes what is there when nothing was found. */
 void tfp_scan_explain(struct tfp_scan *s);
+
+/* ---- the scan (logdir_scan.c) ---- */
+
+/* Says that the directory is not there or cannot be read: TFP_UNAVAILABLE. An empty list would
+ * say that there are no runs. error: errno of what did not go. */
+enum tfp_status tfp_logdir_away(const struct tfp_logdir *dir, int error, struct tfp_error *err);
+/* root: a descriptor of root_real. One thread at a time. *out has one reference. TFP_UNAVAILABLE
+ * when the root cannot be read. */
+enum tfp_status tfp_logdir_scan(struct tfp_logdir *dir, int root, const char *root_real,
+				struct tfp_snapshot **out, struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. */
+void tfp_snapshot_free(struct tfp_snapshot *snapshot);
 
 #endif

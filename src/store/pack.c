@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/pack.h"
 
 #include "base/alloc.h"
-
-#include <zlib.h>
-
+#include "store/codec_heap.h"
 #define LEVEL  5
 #define WINDOW (15 + 16) /* zlib: 16 asks for the gzip format */
 #define PIECE  (64u << 10)
@@ -57,6 +56,8 @@ enum tfp_status tfp_gzip_new(struct tfp_gzip **out, const struct tfp_sink *to,
 {
 	struct tfp_gzip *gzip = tfp_calloc(1, sizeof(*gzip));
 	*out = NULL;
+	if (gzip)
+		gzip->z = tfp_zlib_stream;
 	if (!gzip ||
 	    deflateInit2(&gzip->z, LEVEL, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
 		tfp_free(gzip);
@@ -85,4 +86,19 @@ void tfp_gzip_free(struct tfp_gzip *gzip)
 	if (gzip)
 		deflateEnd(&gzip->z);
 	tfp_free(gzip);
+}
+
+enum tfp_status tfp_gzip_all(const struct tfp_sink *to,
+			     enum tfp_status (*write)(void *context, const struct tfp_sink *sink,
+						      struct tfp_error *err),
+			     void *context, struct tfp_error *err)
+{
+	struct tfp_gzip *gzip;
+	enum tfp_status status = tfp_gzip_new(&gzip, to, err);
+	if (status == TFP_OK)
+		status = write(context, tfp_gzip_sink(gzip), err);
+	if (status == TFP_OK)
+		status = tfp_gzip_finish(gzip, err);
+	tfp_gzip_free(gzip);
+	return status;
 }

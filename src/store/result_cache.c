@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/result_cache.h"
 
 #include "base/alloc.h"
@@ -5,7 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "store/zstd_heap.h"
+#include "store/codec_heap.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +29,7 @@
 #define TEMPORARY    ".tmp"
 #define DIGITS       32
 #define SAMPLE_BYTES 4096u /* of a capture's head and tail */
-/* What a process that died left behind. */
+/* The age of a file that a process that died left behind. */
 #define STALE_SECONDS 3600
 /* Other processes put results too: count again after as many of ours. */
 #define PUTS_A_COUNT 64u
@@ -111,8 +112,8 @@ bool tfp_result_decode(const void *file, size_t size, const struct tfp_buf *key,
 
 /* ---- the folder ---- */
 
-/* Writes where path leads, or will once it is made: its longest part that is there,
- * resolved, and the rest. false when that cannot be said. */
+/* Writes where path leads, or will lead once it is made: its longest part that exists, resolved,
+ * and the rest. Returns false when that is not known. */
 static bool resolve(const char *path, char out[PATH_MAX])
 {
 	char start[PATH_MAX];
@@ -171,7 +172,7 @@ static bool make_folders(char *path)
 	}
 }
 
-/* Whether nobody else can put results into a folder. */
+/* Whether no other user can put results into a folder. */
 static bool is_private(int fd)
 {
 	struct stat st;
@@ -237,8 +238,8 @@ void tfp_result_cache_free(struct tfp_result_cache *cache)
 	tfp_free(cache);
 }
 
-/* Makes a folder that was removed while we had it open, unless something else is in its
- * place by now: a link, or what belongs to somebody else. errno says why not. */
+/* Makes a folder anew that was removed while we had it open. Fails if something else is in its
+ * place by now: a link, or another user's folder. errno says why. */
 static bool make_again(struct tfp_result_cache *cache)
 {
 	char path[PATH_MAX];
@@ -296,7 +297,7 @@ static bool whole_key(const struct tfp_result_cache *cache, const struct tfp_buf
 static bool read_whole(int fd, struct tfp_buf *out)
 {
 	struct stat st;
-	/* Somebody else's file says what somebody else likes. */
+	/* Another user could write anything into a file of his own. */
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
 	    (st.st_mode & (S_IWGRP | S_IWOTH)) || st.st_size <= 0 ||
 	    (uint64_t)st.st_size > ZSTD_compressBound(TFP_RESULT_MAX + 2 * KEY_MAX))
@@ -321,7 +322,7 @@ bool tfp_result_cache_get(struct tfp_result_cache *cache, const struct tfp_buf *
 	struct tfp_buf file, whole;
 	if (!cache)
 		return false;
-	/* What cannot be read for want of memory is made anew: no reason to refuse that. */
+	/* An account of its own: a result that cannot be read for want of memory is made anew. */
 	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	bool ok = whole_key(cache, key, &whole);
 	name_of(cache, &whole, name);
@@ -358,8 +359,8 @@ bool tfp_result_cache_has(struct tfp_result_cache *cache, const struct tfp_buf *
 
 /* ---- writing ---- */
 
-/* What a file takes of the disk, in the blocks that the file system gave it. Just after it was
- * written some have given none yet. */
+/* Bytes of the disk that a file takes, in whole blocks. Some file systems have given it none yet
+ * just after it was written. */
 static uint64_t bytes_on_disk(const struct stat *st)
 {
 	uint64_t bytes = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
@@ -390,8 +391,8 @@ static bool add_kept(struct kept **list, size_t *count, size_t *room, const char
 	return true;
 }
 
-/* Counts what is there and removes what is too much. Called with the lock. Without memory
- * or permission the folder stays as it is. */
+/* Counts the files, and removes the least recently used if they are too much. Call it with the lock
+ * held. Without memory or permission the folder stays as it is. */
 static void sweep(struct tfp_result_cache *cache)
 {
 	struct kept *list = NULL;
@@ -496,7 +497,7 @@ bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *
 	if (ok) {
 		name_of(cache, &whole, name);
 		ok = write_file(cache, name, &file, &taken);
-		/* Whoever empties the folder meanwhile may take the file or the new folder. */
+		/* Another program that empties the folder may remove the file or the new folder. */
 		for (unsigned left = WRITE_TRIES; !ok && errno == ENOENT && left; left--)
 			ok = make_again(cache) && write_file(cache, name, &file, &taken);
 		if (!ok && !atomic_exchange(&cache->complained, true))

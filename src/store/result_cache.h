@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results on disk: bytes by key, so that a second visit need not compute them
- * again. It knows nothing of what the bytes mean, and promises nothing: what is
- * not there, or not whole, is computed again and put again.
+ * Results on disk: bytes by key, so that a second visit need not compute them again. The cache
+ * does not know what the bytes mean, and promises nothing: a result that is missing or damaged
+ * is computed again and put again.
  *
  *     struct tfp_result_cache *cache;
  *     tfp_result_cache_new(&cache, folder, logdir, 1 << 30, build, &err);
@@ -39,21 +40,21 @@ enum tfp_status tfp_result_cache_new(struct tfp_result_cache **out, const char *
 /* Accepts NULL. The files stay. */
 void tfp_result_cache_free(struct tfp_result_cache *cache);
 
-/* Appends to out what was put under key, and says whether there was something.
- * Accepts cache == NULL: there is nothing. */
+/* Appends the result that was put under key to out, and returns whether there was one. Accepts
+ * cache == NULL: there is none. */
 bool tfp_result_cache_get(struct tfp_result_cache *cache, const struct tfp_buf *key,
 			  struct tfp_buf *out);
 /* Whether there is a file for key, good or not. Accepts cache == NULL. */
 bool tfp_result_cache_has(struct tfp_result_cache *cache, const struct tfp_buf *key);
-/* Whether it could be kept; the reason why not goes to the log, once. Accepts
- * cache == NULL: it cannot. */
+/* Returns whether the result could be kept. If not, the reason is logged, once. Accepts cache ==
+ * NULL: nothing is kept. */
 bool tfp_result_cache_put(struct tfp_result_cache *cache, const struct tfp_buf *key,
 			  const struct tfp_buf *bytes);
 
-/* What became of calls so far, and what the folder holds. */
+/* Counts of calls so far, and what the folder holds. */
 struct tfp_result_cache_stats {
 	uint64_t hits, misses, writes, failures; /* failures of writes */
-	uint64_t bytes;                          /* as far as known: others write too */
+	uint64_t bytes;                          /* as far as known: other processes write, too */
 };
 /* Takes no lock and does not touch the disk. Accepts cache == NULL: all is 0. */
 struct tfp_result_cache_stats tfp_result_cache_stats(const struct tfp_result_cache *cache);
@@ -68,7 +69,7 @@ enum tfp_status tfp_result_key_add_file(struct tfp_buf *key, struct tfp_logdir *
 
 /* The bytes of the file that holds a result, appended; false without memory. */
 bool tfp_result_encode(const struct tfp_buf *key, const struct tfp_buf *bytes, struct tfp_buf *out);
-/* The reverse; false for bytes that are no such file, or one of another key. */
+/* The reverse. Returns false for bytes that are no such file, or have another key. */
 bool tfp_result_decode(const void *file, size_t size, const struct tfp_buf *key,
 		       struct tfp_buf *out);
 

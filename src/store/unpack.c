@@ -1,21 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "store/unpack.h"
 
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/progress.h"
-#include "store/zstd_heap.h"
+#include "store/codec_heap.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #define FIRST_ROOM ((size_t)1 << 20)
 /* Room is counted before it is used: not twice as much as there is, where that is much. */
 #define MORE_ROOM ((size_t)16 << 20)
 
-/* Who watches is told after so many bytes. */
+/* A watcher is told after each of so many bytes. */
 #define STEP ((size_t)4 << 20)
 static size_t page_up(uint64_t bytes)
 {
@@ -28,8 +28,8 @@ static enum tfp_status no_memory(struct tfp_error *err)
 	return tfp_fail(err, TFP_NO_MEMORY, "no memory to unpack it");
 }
 
-/* Addresses for all that may come, without memory behind them: what is unpacked never moves,
- * so that it can be read while more comes. */
+/* Addresses for all that may come, without memory behind them: unpacked bytes never move, so
+ * that they can be read while more come. */
 static enum tfp_status reserve(struct tfp_unpacked *u, uint64_t max_bytes, struct tfp_error *err)
 {
 	void *data = MAP_FAILED;
@@ -107,7 +107,7 @@ static uint8_t *tail(const struct tfp_unpacked *u)
 static enum tfp_status unpack_gzip(struct tfp_unpacked *u, uint64_t max_bytes,
 				   const struct tfp_unpack_watch *watch, struct tfp_error *err)
 {
-	z_stream z = {0};
+	z_stream z = tfp_zlib_stream;
 	const uint8_t *at = u->file.data, *end = at + u->file.size;
 	enum tfp_status status = TFP_OK;
 	bool whole = false; /* nothing is open at this point of the input */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bytes of a file that may be compressed: mapped as they are, or unpacked
  * into anonymous memory.
@@ -23,7 +24,7 @@ struct tfp_unpacked {
 	struct tfp_mapped_file file;
 };
 
-/* Somebody who reads the first bytes of a compressed file while more are unpacked. */
+/* For a reader of a compressed file's first bytes while more are unpacked. */
 struct tfp_unpack_watch {
 	/* data stays where it is until tfp_unpacked_release. */
 	void (*arrived)(void *context, const uint8_t *data, size_t size);

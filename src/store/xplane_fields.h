@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Field numbers of xplane.proto, for those that read or write its bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/pb_cursor.h"
 
 #define MAX_GROUP_DEPTH 32u
@@ -108,6 +109,27 @@ bool tfp_pb_skip(struct tfp_pb_cursor *c, uint32_t tag)
 		if (!tfp_pb_next(c, &tag))
 			return stop(c, TFP_PB_CUT, c->at);
 	}
+}
+
+bool tfp_pb_next_int64(struct tfp_pb_cursor *c, uint32_t tag, struct tfp_pb_numbers *n,
+		       int64_t *value)
+{
+	const bool begun = n->begun;
+	const uint8_t *data;
+	size_t size;
+	n->begun = true;
+	if (TFP_PB_WIRE(tag) != TFP_PB_BYTES)
+		return !begun && tfp_pb_int64(c, value);
+	if (!begun) {
+		if (!tfp_pb_bytes(c, &data, &size))
+			return false;
+		n->rest = tfp_pb_cursor(data, size);
+	}
+	if (n->rest.at == n->rest.end)
+		return false;
+	if (tfp_pb_int64(&n->rest, value))
+		return true;
+	return stop(c, n->rest.damage, n->rest.damage_at);
 }
 
 const char *tfp_pb_damage_text(enum tfp_pb_damage damage)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading protobuf's wire format from bytes that nobody has checked.
  *
@@ -129,6 +130,20 @@ static inline bool tfp_pb_bytes(struct tfp_pb_cursor *c, const uint8_t **data, s
 	c->at += length;
 	return true;
 }
+
+/* The numbers behind one tag of a repeated int64 or int32 field. Zeroed for each tag. */
+struct tfp_pb_numbers {
+	struct tfp_pb_cursor rest; /* of a packed field */
+	bool begun;
+};
+
+/* The next of them: one where the field is not packed, else any number; false at the end. What is
+ * damaged stops the cursor.
+ *
+ *     struct tfp_pb_numbers n = {0};
+ *     while (tfp_pb_next_int64(&c, tag, &n, &value)) */
+bool tfp_pb_next_int64(struct tfp_pb_cursor *c, uint32_t tag, struct tfp_pb_numbers *n,
+		       int64_t *value);
 
 static inline bool tfp_pb_double(struct tfp_pb_cursor *c, double *value)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The types of fields in protobuf's wire format, for readers and writers. */
 #ifndef TFP_WIRE_PB_WIRE_H
 #define TFP_WIRE_PB_WIRE_H

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing protobuf's wire format into a growable buffer. Knows fields and
- * lengths, nothing of any message type, and must not grow a schema: generated
- * code is for that.
+ * Writing protobuf's wire format into a growable buffer. It knows fields and
+ * lengths and no message types: generated code is for those.
  *
  *     struct tfp_buf b;
  *     tfp_buf_init(&b, 1 << 20);
