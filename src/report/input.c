@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The input pipeline: whether steps wait for input, and what the host does to get it. */
 #include "report/step_report.h"
 
@@ -99,7 +100,7 @@ static void say_cores(const struct tfp_report_source *source, struct tfp_report 
 		{"step", "step", TFP_Q_TEXT, 2, false, false},
 		{"core", "core", TFP_Q_NAME, 2, false, false},
 	};
-	/* Where nobody waited nobody waited longest. */
+	/* Without any waiting there is no core that waited longest. */
 	if (t->column_count < 2 || atof(tfp_table_property(steps, "infeed_percent_maximum")) <= 0)
 		return;
 	struct tfp_table *turned = &source->more->tables[source->more->table_count++];

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory profile: what allocators had in use at most, and what for. */
 #include "report/reports.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of operations and of kernels. */
 #include "report/reports.h"
 
@@ -5,7 +6,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What the table of operations leaves out: time in which nothing ran. */
+/* The time in which nothing ran, which the table of operations leaves out. */
 static void say_idle(struct tfp_report *r, const struct tfp_table *t)
 {
 	size_t operation = tfp_table_column(t, "operation");

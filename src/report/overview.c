@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The overview: step time, verdict, what it goes to, top operations. */
 #include "report/step_report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pod viewer: hosts, or cores of TPUs, beside each other. */
 #include "report/reports.h"
 
@@ -210,7 +211,7 @@ static const struct tfp_column step_columns[] = {
 	{"most", "Largest part", TFP_CELL_TEXT},
 };
 
-/* What each step took where it took longest. */
+/* The time of each step on the host or core where it took longest. */
 static void say_steps(const struct tfp_report_source *source, struct tfp_report *r,
 		      const struct tfp_table *cells)
 {
@@ -262,7 +263,7 @@ static enum tfp_status write(const struct tfp_report_source *source, struct tfp_
 		return TFP_OK;
 	}
 	tfp_report_average_step(r, steps);
-	/* Whose it is means nothing without what it is. */
+	/* The hosts of a verdict mean nothing without the verdict. */
 	if (tfp_table_property(steps, "hosts_statement")[0])
 		tfp_report_say(r, "%s", tfp_table_property(steps, "input_conclusion"));
 	say_hosts(source, r, &t[CELLS], tfp_table_column(steps, "stepTimeMs") == TFP_NO_COLUMN);

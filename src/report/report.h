@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a dashboard says to a person at a terminal: sentences, facts and tables,
- * in units, laid out to a width. It is made of a tool's answer as the page is;
- * nothing is computed here that the page computes otherwise.
+ * A dashboard for a person at a terminal: sentences, facts and tables, in units, laid out to a
+ * width. A report is made of a tool's answer, as the page is, and computes nothing that the page
+ * computes otherwise.
  *
  *     struct tfp_report r;
  *     tfp_report_init(&r);
@@ -67,17 +68,17 @@ void tfp_report_heading(struct tfp_report *r, const char *text);
 /* A paragraph; markup of links is taken out, "" is none. */
 void tfp_report_say(struct tfp_report *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* A label and what it is; those that follow one another are aligned. */
+/* A label and its value; facts that follow one another are aligned. */
 void tfp_report_fact(struct tfp_report *r, const char *label, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Both must live until the report is written. Columns that the table does not have are left
- * out. all: what shows all rows where they are cut, such as "--limit 0"; NULL: rows are
- * never cut. */
+/* Table and columns must live until the report is written. Columns that the table does not have
+ * are left out. all: the option that shows all rows where they are cut, such as "--limit 0";
+ * NULL: rows are never cut. */
 void tfp_report_table(struct tfp_report *r, const struct tfp_table *table,
 		      const struct tfp_report_column *columns, size_t count, const char *all);
 
-/* Appends the text. No line is longer than width, but where a number could not be shown
- * otherwise; 0: lines are as long as they come. max_rows of a table, 0 for all. */
+/* Appends the text. No line is longer than width, except where a number needs it; 0: lines are
+ * as long as they come. A table shows max_rows, 0 for all. */
 void tfp_report_write(const struct tfp_report *r, size_t width, size_t max_rows,
 		      struct tfp_buf *out);
 

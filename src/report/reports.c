@@ -1,23 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/reports.h"
 
 #include <stdio.h>
 #include <string.h>
 
-extern const struct tfp_reporter tfp_report_overview, tfp_report_input, tfp_report_ops,
-	tfp_report_kernels, tfp_report_memory, tfp_report_pod, tfp_report_tf_data, tfp_report_trace;
+/* Made of the folder by scripts/list_structs.py. */
+extern const struct tfp_reporter *const tfp_every_reporter[];
+extern const size_t tfp_every_reporter_count;
 
-static const struct tfp_reporter *const reporters[] = {
-	&tfp_report_overview, &tfp_report_input,  &tfp_report_ops, &tfp_report_trace,
-	&tfp_report_kernels,  &tfp_report_memory, &tfp_report_pod, &tfp_report_tf_data,
-};
+/* One table as it is. Where not all columns fit the first ones stay. */
+static enum tfp_status write_table(const struct tfp_table *t, struct tfp_report *r,
+				   struct tfp_error *err)
+{
+	static const enum tfp_quantity quantities[] = {
+		[TFP_CELL_TEXT] = TFP_Q_NAME,
+		[TFP_CELL_NUMBER] = TFP_Q_NUMBER,
+		[TFP_CELL_BOOLEAN] = TFP_Q_BOOLEAN,
+	};
+	struct tfp_report_column *columns =
+		tfp_arena_zalloc(&r->arena, t->column_count, sizeof(*columns));
+	if (!columns)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the report");
+	for (size_t i = 0; i < t->column_count; i++)
+		columns[i] = (struct tfp_report_column){
+			.id = t->columns[i].id,
+			.title = t->columns[i].label,
+			.quantity = quantities[t->columns[i].kind],
+			.keep = (unsigned)(t->column_count - i),
+		};
+	tfp_report_table(r, t, columns, t->column_count, "--limit 0");
+	return TFP_OK;
+}
+
+/* Of a tool that has no report of its own: its tables. */
+static enum tfp_status write_tables(const struct tfp_report_source *source, struct tfp_report *r,
+				    struct tfp_error *err)
+{
+	enum tfp_status status = TFP_OK;
+	size_t shown = 0;
+	for (size_t i = 0; status == TFP_OK && i < source->answer->table_count; i++) {
+		const struct tfp_table *t = &source->answer->tables[i];
+		if (t->column_count == 0)
+			continue;
+		char heading[40];
+		snprintf(heading, sizeof(heading), "Table %zu", i + 1);
+		if (source->answer->table_count > 1)
+			tfp_report_heading(r, heading);
+		shown++;
+		status = write_table(t, r, err);
+	}
+	if (!shown)
+		tfp_report_say(r, "The answer has no table; --format json prints it.");
+	return status;
+}
+
+static const struct tfp_reporter tables_only = {.write = write_tables};
 
 const struct tfp_reporter *tfp_reporter_find(const struct tfp_tool *tool)
 {
-	for (size_t i = 0; i < sizeof(reporters) / sizeof(reporters[0]); i++) {
-		if (strcmp(reporters[i]->tool, tool->name) == 0)
-			return reporters[i];
+	for (size_t i = 0; i < tfp_every_reporter_count; i++) {
+		if (strcmp(tfp_every_reporter[i]->tool, tool->name) == 0)
+			return tfp_every_reporter[i];
 	}
-	return NULL;
+	return &tables_only;
 }
 
 enum tfp_status tfp_reporter_render(const struct tfp_reporter *reporter,

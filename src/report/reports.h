@@ -1,6 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each dashboard says at a terminal: a reporter for each tool, as there is a
- * page for each.
+ * The reports of the dashboards. A file of this folder that defines `const struct
+ * tfp_reporter tfp_report_x` is the reporter of a tool; the build finds it. Tools without one are
+ * shown as their tables.
  *
  *     const struct tfp_reporter *reporter = tfp_reporter_find(tool);
  *     tfp_reporter_render(reporter, tool, session, query, &answer, &err);
@@ -32,11 +34,11 @@ struct tfp_reporter {
 				 struct tfp_error *err);
 };
 
-/* NULL where the tool has none. */
+/* Never NULL. */
 const struct tfp_reporter *tfp_reporter_find(const struct tfp_tool *tool);
 
-/* The answer that is shown, or written as CSV. answer is initialised, and released by the caller
- * in any case. */
+/* Makes the answer that is shown, or written as CSV. The caller initialises answer, and releases
+ * it in any case. */
 enum tfp_status tfp_reporter_render(const struct tfp_reporter *reporter,
 				    const struct tfp_tool *tool, const struct tfp_session *session,
 				    const struct tfp_query *query, struct tfp_answer *answer,
@@ -46,7 +48,7 @@ enum tfp_status tfp_reporter_render(const struct tfp_reporter *reporter,
  * first that has columns; NULL where there is none. */
 const struct tfp_table *tfp_report_csv_table(const struct tfp_answer *answer);
 
-/* What `tfprof ls` and `tfprof info` say of their answers (tools/run_info.h). */
+/* Reports of the answers of `tfprof ls` and `tfprof info` (tools/run_tables.h). */
 void tfp_report_runs(const struct tfp_answer *answer, struct tfp_report *r);
 void tfp_report_captures(const struct tfp_answer *answer, struct tfp_report *r);
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/text_width.h"
 
 #include <stdint.h>
@@ -83,7 +84,7 @@ void tfp_text_shorten(struct tfp_buf *out, const char *text, size_t size, size_t
 		return;
 	size_t front = width / 2, length;
 	size_t head = tfp_text_prefix(text, size, front), tail = head;
-	/* What is behind must fit behind the dots. */
+	/* The rest must fit behind the dots. */
 	size_t rest = tfp_text_width(text + tail, size - tail);
 	while (tail < size && rest > width - front - 1) {
 		rest -= letter_width(letter_at(text + tail, size - tail, &length));

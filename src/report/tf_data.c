@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tf.data: which input pipelines are slow, and what their calls wait for. */
 #include "report/reports.h"
 

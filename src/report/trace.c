@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trace in a few lines: its tracks, and how busy each was. To look at events one opens the
  * page, or exports them. */
 #include "report/reports.h"
 
-#include "analysis/tracks.h"
-#include "tools/summary.h"
+#include "analysis/timeline/tracks.h"
+#include "session/summary.h"
 
 #include <stdio.h>
 #include <string.h>
