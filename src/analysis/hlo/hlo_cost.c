@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/hlo/hlo_cost.h"
 
 #include "analysis/hlo/hlo_cost_parts.h"

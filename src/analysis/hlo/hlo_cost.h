@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each instruction of a program costs: operations, and bytes that it reads and writes.
  * Two analyses exist, as in XLA, and both are made:

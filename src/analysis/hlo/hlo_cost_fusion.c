@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/hlo/hlo_cost_parts.h"
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #define IMMEDIATE_GENERIC 1
 #define IMMEDIATE_GPU     8
 /* A fusion's instructions may have that many roots together, for each of them: real ones have
- * a few. What has more is not looked through. */
+ * a few. Fusions with more are not looked through. */
 #define ROOTS_EACH 64
 
 static enum tfp_status no_memory(struct tfp_hlo_costing *c)
@@ -189,8 +190,8 @@ static int64_t add(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* What a user's operand adds to what is read of it, or -1 when it reads all of it and can share
- * that with others. */
+/* Bytes that a user's operand adds to those read of it, or -1 when it reads all of it and can
+ * share that with others. */
 static int64_t bytes_of_use(const struct tfp_hlo_costing *c, uint32_t user, uint32_t number)
 {
 	const struct tfp_hlo_program *p = c->program;
@@ -251,7 +252,7 @@ static uint32_t part_of(const struct tfp_hlo_program *p, uint32_t tuple, uint32_
 		    p->instructions[user].number == number)
 			return user;
 	}
-	return tuple; /* nobody takes it: XLA goes on with the tuple */
+	return tuple; /* no instruction takes it: XLA goes on with the tuple */
 }
 
 static int64_t gpu_read_of(const struct tfp_hlo_costing *c, uint32_t i)
@@ -265,7 +266,7 @@ struct leaves {
 	size_t budget;
 };
 
-/* Leaves of a tuple parameter, each by who takes it out. As deep as tuples go. */
+/* Leaves of a tuple parameter, each by the instruction that takes it out. As deep as tuples go. */
 static bool read_leaves(const struct tfp_hlo_costing *c, const struct tfp_hlo_shape *shape,
 			uint32_t taken, struct leaves *sum)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of hlo_cost share; theirs alone. hlo_cost.c has the walk and the rules by
  * opcode, hlo_cost_fusion.c fusions, hlo_cost_call.c custom calls, hlo_cost_window.c windows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operations of HLO, by the names that HloInstructionProto has (XLA, hlo_opcode.h).
  * Names that are not among them are TFP_HLO_OTHER: a newer XLA may have more.

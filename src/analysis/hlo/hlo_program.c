@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/hlo/hlo_program.h"
 
 #include "base/alloc.h"
@@ -7,7 +8,7 @@
 
 /* Fields of xla/service/hlo.proto. */
 enum { PROTO_MODULE = 1 };
-enum { MODULE_NAME = 1, MODULE_COMPUTATIONS = 3, MODULE_ENTRY_ID = 6 };
+enum { MODULE_NAME = 1, MODULE_COMPUTATIONS = 3, MODULE_ENTRY_ID = 6, MODULE_FRAMES = 17 };
 enum {
 	COMPUTATION_NAME = 1,
 	COMPUTATION_INSTRUCTIONS = 2,
@@ -22,6 +23,7 @@ enum {
 	OP_TUPLE_INDEX = 13,
 	OP_ID = 35,
 	OP_OPERANDS = 36,
+	OP_CONTROLS = 37,
 	OP_CALLED = 38,
 };
 
@@ -78,11 +80,11 @@ static uint32_t id_map_find(const struct id_map *map, int64_t id)
 
 /* ---- reading ---- */
 
-/* What grows while a module is read. */
+/* The lists that grow while a module is read. */
 struct reader {
 	struct tfp_hlo_program *program;
-	size_t instruction_room, computation_room, operand_room, called_room;
-	size_t operand_count, called_count;
+	size_t instruction_room, computation_room, operand_room, called_room, control_room;
+	size_t operand_count, called_count, control_count;
 	int64_t *ids; /* of the instructions of one computation */
 	size_t id_room;
 	struct id_map by_id, computations;
@@ -114,41 +116,14 @@ static struct tfp_pb_cursor walk(struct tfp_str message)
 	return tfp_pb_cursor((const uint8_t *)message.data, message.size);
 }
 
-/* The next number of a repeated field, packed or not: *rest is what a packed one still has. */
-static bool next_number(struct tfp_pb_cursor *c, uint32_t tag, struct tfp_pb_cursor *rest,
-			bool *begun, int64_t *value)
-{
-	const uint8_t *data;
-	size_t size;
-	if (TFP_PB_WIRE(tag) != TFP_PB_BYTES) {
-		if (*begun)
-			return false;
-		*begun = true;
-		return tfp_pb_int64(c, value);
-	}
-	if (!*begun) {
-		*begun = true;
-		if (!tfp_pb_bytes(c, &data, &size))
-			return false;
-		*rest = tfp_pb_cursor(data, size);
-	}
-	if (rest->at == rest->end || !tfp_pb_int64(rest, value)) {
-		if (rest->damage)
-			tfp_pb_stop(c, rest->damage, rest->damage_at);
-		return false;
-	}
-	return true;
-}
-
-/* Ids become indexes by the map; what is not in it yet is damage. */
+/* Ids become indexes by the map; an id that is not in it yet is damage. */
 static enum tfp_status add_links(struct reader *r, struct tfp_pb_cursor *c, uint32_t tag,
 				 const struct id_map *map, uint32_t **list, size_t *count,
 				 size_t *room, const char *what, struct tfp_str name)
 {
-	struct tfp_pb_cursor rest;
-	bool begun = false;
+	struct tfp_pb_numbers n = {0};
 	int64_t id;
-	while (next_number(c, tag, &rest, &begun, &id)) {
+	while (tfp_pb_next_int64(c, tag, &n, &id)) {
 		uint32_t value = id_map_find(map, id);
 		if (value == TFP_HLO_NONE)
 			return damaged(r->err, what, name);
@@ -167,6 +142,7 @@ static enum tfp_status read_links(struct reader *r, struct tfp_hlo_op *op)
 	uint32_t tag;
 	op->first_operand = (uint32_t)r->operand_count;
 	op->first_called = (uint32_t)r->called_count;
+	op->first_control = (uint32_t)r->control_count;
 	while (status == TFP_OK && tfp_pb_next(&c, &tag)) {
 		switch (tag) {
 		case TFP_PB_TAG(OP_OPERANDS, TFP_PB_VARINT):
@@ -185,12 +161,21 @@ static enum tfp_status read_links(struct reader *r, struct tfp_hlo_op *op)
 				"an instruction calls a computation that does not come before it",
 				op->name);
 			break;
+		case TFP_PB_TAG(OP_CONTROLS, TFP_PB_VARINT):
+		case TFP_PB_TAG(OP_CONTROLS, TFP_PB_BYTES):
+			status = add_links(r, &c, tag, &r->by_id, &p->controls, &r->control_count,
+					   &r->control_room,
+					   "an instruction waits for one that does not come before "
+					   "it",
+					   op->name);
+			break;
 		default:
 			tfp_pb_skip(&c, tag);
 		}
 	}
 	op->operand_count = (uint32_t)r->operand_count - op->first_operand;
 	op->called_count = (uint32_t)r->called_count - op->first_called;
+	op->control_count = (uint32_t)r->control_count - op->first_control;
 	return status;
 }
 
@@ -354,6 +339,8 @@ static enum tfp_status read_module(struct reader *r, struct tfp_str message)
 				status = read_computation(r, inner);
 		} else if (tag == TFP_PB_TAG(MODULE_NAME, TFP_PB_BYTES)) {
 			p->name = text(&c);
+		} else if (tag == TFP_PB_TAG(MODULE_FRAMES, TFP_PB_BYTES)) {
+			p->stack_frame_index = text(&c);
 		} else if (tag == TFP_PB_TAG(MODULE_ENTRY_ID, TFP_PB_VARINT)) {
 			tfp_pb_int64(&c, &entry);
 		} else {
@@ -381,7 +368,7 @@ enum tfp_status tfp_hlo_program_init(struct tfp_hlo_program *program, struct tfp
 	struct tfp_pb_cursor c = walk(bytes);
 	struct tfp_str module = {NULL, 0};
 	uint32_t tag;
-	*program = (struct tfp_hlo_program){.name = {"", 0}};
+	*program = (struct tfp_hlo_program){.name = {"", 0}, .stack_frame_index = {"", 0}};
 	tfp_arena_init(&program->arena, SIZE_MAX);
 	enum tfp_status status = tfp_hlo_shapes_init(&program->shapes, err);
 	if (status != TFP_OK)
@@ -408,6 +395,7 @@ void tfp_hlo_program_release(struct tfp_hlo_program *program)
 	tfp_free(program->computations);
 	tfp_free(program->operands);
 	tfp_free(program->called);
+	tfp_free(program->controls);
 	tfp_free(program->users);
 	*program = (struct tfp_hlo_program){.name = {"", 0}};
 }
@@ -436,14 +424,14 @@ enum {
 	D_FEATURE_GROUPS = 50,
 	D_BATCH_GROUPS = 58,
 	D_DEVICE_LIST = 87,
+	D_IOTA_LIST = 92,
 };
 
 static bool add_numbers(struct tfp_pb_cursor *c, uint32_t tag, struct tfp_hlo_list *list)
 {
-	struct tfp_pb_cursor rest;
-	bool begun = false;
+	struct tfp_pb_numbers n = {0};
 	int64_t value;
-	while (next_number(c, tag, &rest, &begun, &value)) {
+	while (tfp_pb_next_int64(c, tag, &n, &value)) {
 		if (list->count == TFP_HLO_RANK_MAX)
 			return false;
 		list->values[list->count++] = value;
@@ -537,44 +525,50 @@ static bool read_list(struct tfp_hlo_list *list, struct tfp_str message, uint32_
 /* A ReplicaGroup may name any number of replicas: they are counted only. */
 static void count_group(struct tfp_hlo_details *d, struct tfp_str message)
 {
-	struct tfp_pb_cursor c = walk(message), rest;
+	struct tfp_pb_cursor c = walk(message);
 	uint32_t tag;
 	int64_t count = 0, id;
 	while (tfp_pb_next(&c, &tag)) {
-		bool begun = false;
+		struct tfp_pb_numbers n = {0};
 		if (TFP_PB_FIELD(tag) != 1) {
 			tfp_pb_skip(&c, tag);
 			continue;
 		}
-		while (next_number(&c, tag, &rest, &begun, &id))
+		while (tfp_pb_next_int64(&c, tag, &n, &id))
 			count++;
 	}
 	if (count > d->largest_replica_group)
 		d->largest_replica_group = count;
 }
 
+/* IotaReplicaGroupListProto: num_devices_per_group. */
+static void count_iota(struct tfp_hlo_details *d, struct tfp_str message)
+{
+	struct tfp_pb_cursor c = walk(message);
+	int64_t size = 0;
+	uint32_t tag;
+	while (tfp_pb_next(&c, &tag)) {
+		if (tag == TFP_PB_TAG(2, TFP_PB_VARINT))
+			tfp_pb_int64(&c, &size);
+		else
+			tfp_pb_skip(&c, tag);
+	}
+	if (size > d->largest_replica_group)
+		d->largest_replica_group = size;
+}
+
 /* CollectiveDeviceListProto: groups one by one, or an IotaReplicaGroupListProto. */
 static void count_devices(struct tfp_hlo_details *d, struct tfp_str message)
 {
-	struct tfp_pb_cursor c = walk(message), inner;
+	struct tfp_pb_cursor c = walk(message);
 	uint32_t tag;
-	int64_t size = 0;
 	while (tfp_pb_next(&c, &tag)) {
-		if (tag == TFP_PB_TAG(1, TFP_PB_BYTES)) {
+		if (tag == TFP_PB_TAG(1, TFP_PB_BYTES))
 			count_group(d, text(&c));
-		} else if (tag == TFP_PB_TAG(2, TFP_PB_BYTES)) {
-			inner = walk(text(&c));
-			while (tfp_pb_next(&inner, &tag)) {
-				if (tag == TFP_PB_TAG(2, TFP_PB_VARINT))
-					tfp_pb_int64(&inner, &size); /* num_devices_per_group */
-				else
-					tfp_pb_skip(&inner, tag);
-			}
-			if (size > d->largest_replica_group)
-				d->largest_replica_group = size;
-		} else {
+		else if (tag == TFP_PB_TAG(2, TFP_PB_BYTES))
+			count_iota(d, text(&c));
+		else
 			tfp_pb_skip(&c, tag);
-		}
 	}
 }
 
@@ -624,6 +618,9 @@ enum tfp_status tfp_hlo_details(const struct tfp_hlo_op *op, struct tfp_hlo_deta
 		case TFP_PB_TAG(D_DEVICE_LIST, TFP_PB_BYTES):
 			count_devices(d, text(&c));
 			break;
+		case TFP_PB_TAG(D_IOTA_LIST, TFP_PB_BYTES):
+			count_iota(d, text(&c));
+			break;
 		case TFP_PB_TAG(D_FEATURE_GROUPS, TFP_PB_VARINT):
 			tfp_pb_int64(&c, &d->feature_group_count);
 			break;
@@ -655,7 +652,7 @@ enum tfp_status tfp_hlo_visit_order(const struct tfp_hlo_program *program, uint3
 	uint32_t *stack = NULL;
 	size_t depth = 0, room = 0, done = 0;
 	enum tfp_status status = state ? TFP_OK : no_memory(err);
-	/* What nobody uses first, in order; the root last. */
+	/* Instructions without users first, in order; the root last. */
 	for (uint32_t i = 0; status == TFP_OK && i <= in->count; i++) {
 		uint32_t from = i < in->count ? in->first + i : in->root;
 		if (i < in->count && (from == in->root || program->instructions[from].user_count))

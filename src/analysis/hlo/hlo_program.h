@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A compiled program: an HLO module as XLA wrote it (hlo.proto: HloProto, HloModuleProto), with
  * its instructions and computations in arrays and the links between them by index.
@@ -32,6 +33,7 @@ struct tfp_hlo_op {
 	uint32_t computation;
 	uint32_t first_operand, operand_count; /* in operands */
 	uint32_t first_called, called_count;   /* in called */
+	uint32_t first_control, control_count; /* in controls: what has to be done before it */
 	uint32_t first_user, user_count;       /* in users: each user once, ascending */
 	uint32_t number; /* of a parameter, or which part of a tuple it takes */
 	uint8_t opcode;  /* enum tfp_hlo_opcode */
@@ -51,10 +53,11 @@ struct tfp_hlo_program {
 	struct tfp_hlo_computation *computations;
 	uint32_t computation_count;
 	uint32_t entry; /* index of a computation */
-	uint32_t *operands, *called, *users;
+	uint32_t *operands, *called, *controls, *users;
 	struct tfp_hlo_shapes shapes;
-	struct tfp_arena arena; /* lists of the shapes */
-	size_t link_count;      /* operands together */
+	struct tfp_arena arena;           /* lists of the shapes */
+	size_t link_count;                /* operands together */
+	struct tfp_str stack_frame_index; /* the StackFrameIndexProto, or "" */
 };
 
 /* Reads an HloProto; the bytes are borrowed for as long as the program lives. Released by the
@@ -118,6 +121,38 @@ struct tfp_hlo_details {
  * than TFP_HLO_RANK_MAX entries. */
 enum tfp_status tfp_hlo_details(const struct tfp_hlo_op *op, struct tfp_hlo_details *details,
 				struct tfp_error *err) TFP_CHECK;
+
+/* Where in the source of the program an instruction comes from. */
+struct tfp_hlo_source {
+	struct tfp_str file; /* the file's bytes, or the stack's; "" where nothing is known */
+	int32_t line;
+	struct tfp_str stack; /* "file:line:column\n" for each frame, innermost first; or "" */
+};
+
+/* Frames of a module, in arrays. */
+struct tfp_hlo_frames {
+	struct tfp_hlo_frame {
+		struct tfp_str file;
+		int32_t line, column;
+		uint32_t parent; /* number of another, from 1 on; 0: none */
+		bool is_empty;   /* nothing is known of it: a stack ends there */
+	} * list;                /* owned; frame number n is list[n - 1] */
+	uint32_t count;
+};
+
+enum tfp_status tfp_hlo_frames_init(struct tfp_hlo_frames *frames,
+				    const struct tfp_hlo_program *program,
+				    struct tfp_error *err) TFP_CHECK;
+/* Accepts zeroed memory. */
+void tfp_hlo_frames_release(struct tfp_hlo_frames *frames);
+
+/* A stack has at most so many frames here: parents may go in circles. */
+#define TFP_HLO_STACK_MAX 256
+
+/* By the innermost frame of an instruction's stack, else by its metadata, as XProf does
+ * (hlo_module_utils.cc, GetSourceInfo). The stack's text is the arena's. false without memory. */
+bool tfp_hlo_source_of(const struct tfp_hlo_frames *frames, const struct tfp_hlo_op *op,
+		       struct tfp_arena *arena, struct tfp_hlo_source *source);
 
 /* The order in which XLA visits a computation's instructions (HloComputation::Accept): from
  * what has no users, then from the root, depth first, operands before users. order has room

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/hlo/hlo_shape.h"
 
 #include "base/alloc.h"
@@ -50,31 +51,16 @@ void tfp_hlo_shapes_release(struct tfp_hlo_shapes *shapes)
 	*shapes = (struct tfp_hlo_shapes){0};
 }
 
-/* Numbers of a repeated field, packed or one by one. */
+/* false: there are too many. */
 static bool add_numbers(struct tfp_pb_cursor *c, uint32_t tag, int64_t *list, size_t *count)
 {
-	struct tfp_pb_cursor one = *c;
-	const uint8_t *data;
-	size_t size;
+	struct tfp_pb_numbers n = {0};
 	int64_t value;
-	if (TFP_PB_WIRE(tag) == TFP_PB_BYTES) {
-		if (!tfp_pb_bytes(c, &data, &size))
-			return true;
-		one = tfp_pb_cursor(data, size);
-	}
-	do {
-		if (TFP_PB_WIRE(tag) == TFP_PB_BYTES && one.at == one.end)
-			break;
-		if (!tfp_pb_int64(&one, &value))
-			break;
+	while (tfp_pb_next_int64(c, tag, &n, &value)) {
 		if (*count == TFP_HLO_RANK_MAX)
 			return false;
 		list[(*count)++] = value;
-	} while (TFP_PB_WIRE(tag) == TFP_PB_BYTES);
-	if (TFP_PB_WIRE(tag) == TFP_PB_BYTES)
-		c->damage = one.damage;
-	else
-		*c = one;
+	}
 	return true;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shapes of HLO values (xla_data.proto: ShapeProto, LayoutProto): arrays, tuples of shapes,
  * tokens. Shapes with the same bytes are one entry, and shapes are named by their index.

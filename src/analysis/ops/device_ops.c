@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/ops/device_ops.h"
+
+#include "analysis/events/schema.h"
+#include "analysis/ops/device_ops_parts.h"
+#include "base/alloc.h"
+
+struct device_ops {
+	const struct tfp_hlo_modules *modules;
+	struct tfp_plane_ops *planes;
+};
+
+enum tfp_status tfp_device_ops_no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for the metrics of device ops");
+}
+
+void tfp_device_work_init(struct tfp_device_work *work)
+{
+	*work = (struct tfp_device_work){0};
+	tfp_op_db_init(&work->ops);
+	tfp_op_db_init(&work->unnamed);
+}
+
+void tfp_device_work_release(struct tfp_device_work *work)
+{
+	tfp_op_db_release(&work->ops);
+	tfp_op_db_release(&work->unnamed);
+}
+
+bool tfp_device_work_merge(struct tfp_device_work *to, const struct tfp_device_work *from)
+{
+	to->peers_time_ps += from->peers_time_ps;
+	to->whole_time_ps += from->whole_time_ps;
+	return tfp_op_db_merge(&to->ops, &from->ops) &&
+	       tfp_op_db_merge(&to->unnamed, &from->unnamed);
+}
+
+bool tfp_device_op_texts(struct tfp_op_db *db, struct tfp_op *op, struct tfp_str category,
+			 struct tfp_str provenance)
+{
+	op->category = tfp_op_db_text(db, category);
+	op->provenance = tfp_op_db_text(db, provenance);
+	return op->category.data && op->provenance.data;
+}
+
+bool tfp_device_ops_finish(struct tfp_device_work *work, const struct tfp_ops_span *span)
+{
+	struct tfp_op_db *db = &work->ops;
+	uint64_t peers = 0, whole = db->total_op_time_ps + work->unnamed.total_op_time_ps;
+	uint64_t window =
+		span->last_ps > span->first_ps ? (uint64_t)(span->last_ps - span->first_ps) : 0;
+	for (size_t i = 0; i < db->count; i++) {
+		if (tfp_op_origin(&db->ops[i]) != TFP_ORIGIN_OTHER)
+			peers += db->ops[i].self_time_ps;
+	}
+	work->peers_time_ps = window > peers ? window : peers;
+	work->whole_time_ps = window > whole ? window : whole;
+	db->total_time_ps = window > db->total_op_time_ps ? window : db->total_op_time_ps;
+	return tfp_op_db_add_idle(db, db->total_time_ps - db->total_op_time_ps);
+}
+
+/* TPU cores are the devices where there is one, even beside GPUs. */
+static enum tfp_plane_kind device_kind(const struct tfp_capture *capture)
+{
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_TPU)
+			return TFP_PLANE_TPU;
+	}
+	return TFP_PLANE_GPU;
+}
+
+static void run_plane(void *context, size_t index)
+{
+	struct device_ops *d = context;
+	struct tfp_plane_ops *p = &d->planes[index];
+	p->status = p->is_tpu ? tfp_device_ops_of_tpu(p) : tfp_device_ops_of_gpu(p, d->modules);
+}
+
+enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo_modules *modules,
+			       const struct tfp_groups *groups, struct tfp_pool *pool,
+			       struct tfp_device_work *out, struct tfp_kernels *kernels,
+			       struct tfp_error *err)
+{
+	struct device_ops d = {.modules = modules};
+	enum tfp_plane_kind wanted = device_kind(capture);
+	const struct tfp_stat_columns *stats;
+	size_t count = 0;
+	enum tfp_status status =
+		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
+	if (status != TFP_OK)
+		return status;
+	d.planes = tfp_calloc(capture->plane_count, sizeof(*d.planes));
+	if (!d.planes)
+		return tfp_device_ops_no_memory(err);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		enum tfp_plane_kind kind = tfp_plane_kind(capture->planes[p].name);
+		if (kind != wanted && kind != TFP_PLANE_GPU)
+			continue;
+		d.planes[count].plane = &capture->planes[p];
+		d.planes[count].groups = groups ? groups->planes[p] : NULL;
+		d.planes[count].stats = stats->planes[p];
+		d.planes[count].is_tpu = kind == TFP_PLANE_TPU;
+		d.planes[count].has_ops = kind == wanted;
+		tfp_device_work_init(&d.planes[count].work);
+		tfp_kernels_init(&d.planes[count++].kernels);
+	}
+	tfp_pool_for(pool, count, run_plane, &d);
+	for (size_t p = 0; p < count; p++) {
+		if (status == TFP_OK && d.planes[p].status != TFP_OK) {
+			status = d.planes[p].status;
+			if (err)
+				*err = d.planes[p].error;
+		}
+		if (status == TFP_OK && (!tfp_device_work_merge(out, &d.planes[p].work) ||
+					 !tfp_kernels_merge(kernels, &d.planes[p].kernels)))
+			status = tfp_device_ops_no_memory(err);
+		tfp_device_work_release(&d.planes[p].work);
+		tfp_kernels_release(&d.planes[p].kernels);
+	}
+	tfp_kernels_sort(kernels);
+	tfp_free(d.planes);
+	return status;
+}
+
+enum tfp_status tfp_device_op_events(const struct tfp_capture *capture,
+				     const struct tfp_hlo_modules *modules,
+				     void (*call)(void *context, const struct tfp_plane *plane,
+						  const struct tfp_line *line, size_t event,
+						  struct tfp_str name, struct tfp_str type),
+				     void *context, struct tfp_error *err)
+{
+	const struct tfp_op_visit visit = {call, context};
+	enum tfp_plane_kind wanted = device_kind(capture);
+	enum tfp_status status = TFP_OK;
+	for (size_t p = 0; status == TFP_OK && p < capture->plane_count; p++) {
+		const struct tfp_plane *plane = &capture->planes[p];
+		if (tfp_plane_kind(plane->name) != wanted)
+			continue;
+		status = wanted == TFP_PLANE_TPU
+				 ? tfp_device_visit_tpu(plane, &visit, err)
+				 : tfp_device_visit_gpu(plane, modules, &visit, err);
+	}
+	return status;
+}

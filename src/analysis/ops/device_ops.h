@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Op metrics of the devices (op_stats.md 2; where TensorFlow 2.x and XProf
+ * differ, tf2_and_xprof.md).
+ */
+#ifndef TFP_ANALYSIS_OPS_DEVICE_OPS_H
+#define TFP_ANALYSIS_OPS_DEVICE_OPS_H
+
+#include "analysis/grouping/groups.h"
+#include "analysis/hlo/hlo_modules.h"
+#include "analysis/ops/kernels.h"
+#include "analysis/ops/op_db.h"
+
+/* What devices did, all added up. */
+struct tfp_device_work {
+	struct tfp_op_db ops; /* with one IDLE op */
+	/* Of GPUs: kernels and copies that belong to no op, by their own names. */
+	struct tfp_op_db unnamed;
+	/* Time of the devices' windows, where ops take longer than those the time of ops, which is
+	 * counted for each device by itself: of ops that XProf knows (instructions, and those
+	 * with tf_op), and of all with the unnamed. ops.total_time_ps lies between them. */
+	uint64_t peers_time_ps, whole_time_ps;
+};
+
+void tfp_device_work_init(struct tfp_device_work *work);
+/* Accepts zeroed memory. */
+void tfp_device_work_release(struct tfp_device_work *work);
+/* Adds another host's or device's; false without memory. */
+bool tfp_device_work_merge(struct tfp_device_work *to, const struct tfp_device_work *from);
+
+/* Ops of all TPU cores, or where there are none of all GPUs, added up, with
+ * one IDLE op. A device without a single event adds nothing. kernels: those of all GPUs,
+ * sorted; made in the same walk over the events. Both are initialised by the caller, and
+ * released whatever happens. groups as in tfp_host_ops. */
+enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo_modules *modules,
+			       const struct tfp_groups *groups, struct tfp_pool *pool,
+			       struct tfp_device_work *out, struct tfp_kernels *kernels,
+			       struct tfp_error *err) TFP_CHECK;
+
+/* Calls visit with every event that counts for a device op, and the framework op that it
+ * counts for, as tfp_op_db_by_framework_op names it. */
+enum tfp_status tfp_device_op_events(const struct tfp_capture *capture,
+				     const struct tfp_hlo_modules *modules,
+				     void (*visit)(void *context, const struct tfp_plane *plane,
+						   const struct tfp_line *line, size_t event,
+						   struct tfp_str name, struct tfp_str type),
+				     void *context, struct tfp_error *err) TFP_CHECK;
+
+#endif
