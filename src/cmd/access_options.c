@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/access_options.h"
 
 #include "base/log.h"
@@ -133,8 +134,8 @@ enum tfp_status tfp_entrance_open(struct tfp_entrance *e, const struct tfp_acces
 	if (status != TFP_OK)
 		return status;
 	char own_name[256] = "";
-	/* Where a token is asked for, it is not the name that protects: a browser does
-	 * not show the cookie of one name to another. */
+	/* With a token, the name need not protect: a browser does not show the cookie of one name
+	 * to another. */
 	bool check_host = !e->listener.public || !e->token[0] || o->allowed_hosts;
 	if (check_host)
 		read_own_name(e->listener.public, own_name, sizeof(own_name));
@@ -183,7 +184,7 @@ void tfp_entrance_announce(const struct tfp_entrance *e, const struct tfp_access
 		tfp_log_warning("%s has expired, or is not valid yet", o->tls_certificate);
 	if (o->token_file)
 		tfp_log("the token is %s %s", e->token_made ? "new, in" : "that in", o->token_file);
-	/* What is in a file already need not be in the journal of a service. */
+	/* A token that is in a file need not be in the journal of a service, too. */
 	bool shown = e->token[0] && !o->token_file && !o->socket_path;
 	printf("Serving %s at %s%s%s\n", what, e->listener.url, shown ? "?token=" : "",
 	       shown ? e->token : "");

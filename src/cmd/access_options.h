@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options that say who gets into tfprof-server, and what they come to: a socket,
- * a certificate, a token, and what is said about them at the start.
+ * The options that decide who gets into tfprof-server, and what is made of them: a socket, a
+ * certificate, a token, and the words about them at the start.
  */
 #ifndef TFP_CMD_ACCESS_OPTIONS_H
 #define TFP_CMD_ACCESS_OPTIONS_H
@@ -48,7 +49,7 @@ enum tfp_access_option {
 		"allow-embed", required_argument, NULL, TFP_OPTION_ALLOW_EMBED                     \
 	}
 
-/* The part of --help. */
+/* Their part of --help. */
 extern const char tfp_access_usage[];
 
 /* Takes an option from TFP_OPTION_AUTH up to TFP_OPTION_ACCESS_END. TFP_BAD_QUERY when
@@ -59,7 +60,7 @@ enum tfp_status tfp_access_options_take(struct tfp_access_options *o, int option
 enum tfp_status tfp_access_options_check(const struct tfp_access_options *o, bool port_given,
 					 struct tfp_error *err) TFP_CHECK;
 
-/* What the options come to. Caller's memory. */
+/* What is made of the options. Caller's memory. */
 struct tfp_entrance {
 	struct tfp_listener listener;
 	struct tfp_tls tls;
@@ -72,8 +73,7 @@ struct tfp_entrance {
 enum tfp_status tfp_entrance_open(struct tfp_entrance *e, const struct tfp_access_options *o,
 				  uint16_t port, unsigned further_ports, const char *prefix,
 				  struct tfp_error *err) TFP_CHECK;
-/* One line with the page's address on stdout; on stderr who can get in by it. what:
- * that is served. */
+/* Prints the page's address on stdout, and on stderr who can get in by it. what: what is served. */
 void tfp_entrance_announce(const struct tfp_entrance *e, const struct tfp_access_options *o,
 			   const char *what);
 /* Accepts zeroed memory. */

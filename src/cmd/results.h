@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The result cache as the programs' options have it: --cache-dir, --cache-limit,
+ * The options for the result cache that the programs share: --cache-dir, --cache-limit,
  * --no-cache.
  */
 #ifndef TFP_CMD_RESULTS_H
@@ -40,12 +41,11 @@ bool tfp_results_take_option(struct tfp_results_options *options, int option, co
  * for 0. */
 bool tfp_read_size(const char *text, uint64_t *out);
 
-/* Tells this build of the program from others. */
+/* A number that tells this build of the program from others. */
 uint64_t tfp_build_stamp(void);
 
-/* *out is NULL where results are not kept: because of an option, or, with a line in the log,
- * because the folder cannot be used. Only a folder that was asked for and lies
- * inside logdir is an error. */
+/* *out is NULL when results are not kept: because of an option, or because the folder cannot be
+ * used, which is logged. It is an error only if a folder was asked for that lies inside logdir. */
 enum tfp_status tfp_results_open(struct tfp_result_cache **out,
 				 const struct tfp_results_options *options, const char *logdir,
 				 struct tfp_error *err) TFP_CHECK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tfprof: what the server shows, on the command line. */
 #include "base/alloc.h"
 #include "base/budget.h"
@@ -11,14 +12,20 @@
 #include "base/progress.h"
 #include "cmd/results.h"
 #include "cmd/tfprof_capture.h"
+#include "cmd/tool_options.h"
 #include "report/reports.h"
+#include "session/given_peaks.h"
+#include "session/session.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
 #include "store/pack.h"
+#include "tfprof/program.h"
+#include "tools/findings.h"
+#include "tools/run_documents.h"
 #include "tools/run_info.h"
-#include "tools/session.h"
+#include "tools/run_tables.h"
 #include "tools/tool.h"
-#include "tools/trace_export.h"
+#include "trace/trace_export.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -33,7 +40,7 @@
 #define MAX_OUTPUT    ((size_t)1 << 31)
 #define DEFAULT_ROWS  40 /* of a table for reading */
 #define FINDINGS_MOST 10 /* that are told */
-#define RUNS_MOST     20 /* that a name could mean, listed */
+#define RUNS_MOST     20 /* listed when a name could mean several */
 #define TEXT_MIN      16 /* a text column is cut to no less than this */
 
 /* 3 is of tfprof capture. */
@@ -45,23 +52,30 @@ static const char usage[] =
 	"Usage: tfprof ls DIR [--format table|json|csv]\n"
 	"       tfprof info PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
 	"       tfprof TOOL PATH [--run RUN] [--host HOST] [--format table|json|csv]\n"
+	"                   [OPTION OF THE TOOL]...\n"
 	"       tfprof trace_export PATH [--run RUN] [--host HOST] [--output FILE]\n"
 	"                           [--format chrome|perfetto] [--tracks LIST]\n"
 	"                           [--from PS] [--to PS]\n"
-	"       tfprof tools\n"
+	"       tfprof tools [--format table|json]\n"
 	"       tfprof capture HOST:PORT[,...] --logdir DIR [OPTION]...\n"
 	"       tfprof monitor HOST:PORT\n"
+	"       tfprof [--profile_path=FILE | --graph_path=FILE --run_meta_path=FILE]...\n"
+	"              [scope|graph|op|code|advise]\n"
 	"\n"
 	"Reads profiler captures (*.xplane.pb). PATH is a log directory, a run in it, or\n"
 	"one capture file.\n"
 	"\n"
 	"  ls             the runs below DIR: time, hosts, size\n"
 	"  info           what the captures of a run hold, and what is wrong with them\n"
-	"  tools          the names of the tools\n"
+	"  tools          the tools; json: with all that is known of them\n"
 	"  trace_export   every event, for Perfetto or chrome://tracing\n"
-	"  TOOL           a dashboard, such as kernel_stats\n"
+	"  TOOL           a dashboard, such as kernel_stats; 'tfprof TOOL --help' lists\n"
+	"                 the options that it has besides these\n"
 	"  capture        a new run from running programs: 'tfprof capture --help'\n"
 	"  monitor        what a running program reports about itself (TPUs only)\n"
+	"  scope, graph, op, code, advise\n"
+	"                 views of a model from the files of TensorFlow's first profiler:\n"
+	"                 'tfprof help'\n"
 	"\n"
 	"  -r, --run RUN        the run, by its name in 'tfprof ls' or a part of it that\n"
 	"                       no other has (the newest)\n"
@@ -71,9 +85,6 @@ static const char usage[] =
 	"                       limit)\n"
 	"  -w, --width N        lay text out to N characters, 0 for no limit (the\n"
 	"                       terminal's width, where there is one)\n"
-	"      --step-source marked|module\n"
-	"                       what is a step: what the program marked as such, or, for\n"
-	"                       programs that mark none, an execution of their module\n"
 	"  -o, --output FILE    where trace_export writes (standard output); compressed\n"
 	"                       when the name ends in .gz\n"
 	"      --tracks LIST    only these tracks, such as 0.1,0.2 (all)\n"
@@ -87,6 +98,8 @@ static const char usage[] =
 	"      --cache-limit N  bytes that they may take; K, M, G, T stand for powers of\n"
 	"                       1024 (1G)\n"
 	"      --no-cache       keep nothing\n"
+	"      --peaks FILE     what devices can do at most, for rooflines and\n"
+	"                       utilisation (what captures say)\n"
 	"      --memory-limit N bytes of memory to work with; what takes more is refused\n"
 	"                       (half of the memory)\n"
 	"  -h, --help           print this and exit\n"
@@ -104,19 +117,19 @@ enum option_id {
 	OPTION_LICENSES,
 	OPTION_FOLLOW_SYMLINKS,
 	OPTION_MEMORY_LIMIT,
-	OPTION_STEP_SOURCE,
+	OPTION_PEAKS,
 	OPTION_TRACKS,
 	OPTION_FROM,
 	OPTION_TO,
+	OPTION_OF_TOOL, /* and those that follow: parameters of tools, by their places */
 };
 
-static const struct option long_options[] = {
+static const struct option own_options[] = {
 	{"run", required_argument, NULL, 'r'},
 	{"host", required_argument, NULL, 'H'},
 	{"format", required_argument, NULL, 'f'},
 	{"limit", required_argument, NULL, 'n'},
 	{"width", required_argument, NULL, 'w'},
-	{"step-source", required_argument, NULL, OPTION_STEP_SOURCE},
 	{"output", required_argument, NULL, 'o'},
 	{"tracks", required_argument, NULL, OPTION_TRACKS},
 	{"from", required_argument, NULL, OPTION_FROM},
@@ -124,6 +137,7 @@ static const struct option long_options[] = {
 	{"follow-symlinks", no_argument, NULL, OPTION_FOLLOW_SYMLINKS},
 	TFP_RESULTS_LONG_OPTIONS,
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+	{"peaks", required_argument, NULL, OPTION_PEAKS},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
 	{"licenses", no_argument, NULL, OPTION_LICENSES},
@@ -135,14 +149,18 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_CHROME, FORMAT_PERFE
 static const char *const format_names[] = {"table", "json", "csv", "chrome", "perfetto"};
 
 struct options {
-	const char *command, *path, *run, *host, *limit, *step_source;
+	const char *command, *path, *run, *host, *limit;
+	/* The tool's own, by the names of its parameters. */
+	struct tfp_param given[TFP_TOOL_PARAMETERS];
+	size_t given_count;
 	const char *output, *tracks, *from, *to;
 	enum format format;
 	uint64_t rows, width;
-	bool width_given, format_given;
+	bool width_given, format_given, help;
 	unsigned logdir_flags;
 	uint64_t memory_limit;
 	struct tfp_results_options results;
+	const char *peaks; /* a file */
 };
 
 /* What a command works on. */
@@ -152,11 +170,12 @@ struct work {
 	struct tfp_pool *pool;
 	struct tfp_capture_cache *cache;
 	struct tfp_result_cache *results;
+	struct tfp_given_peaks *peaks;
 	struct tfp_run_info *info;
 	const struct tfp_logdir_snapshot *snapshot;
 	struct tfp_answer answer;
 	struct tfp_buf out;
-	size_t findings; /* of reading, that were met */
+	size_t findings; /* problems in captures so far */
 	bool damaged;    /* what is printed lacks something */
 	bool reported;   /* the report has what the profiler itself complained of */
 };
@@ -169,11 +188,46 @@ static int bad_usage(const char *format, const char *text)
 	return EXIT_USAGE;
 }
 
+/* ---- options ---- */
+
+static int give(struct options *o, const char *name, const char *value)
+{
+	for (size_t i = 0; i < o->given_count; i++) {
+		if (strcmp(o->given[i].key, name) == 0) {
+			o->given[i].value = value;
+			return -1;
+		}
+	}
+	if (o->given_count == TFP_TOOL_PARAMETERS)
+		return bad_usage("no tool takes as many options as that%s", "");
+	o->given[o->given_count++] = (struct tfp_param){name, value};
+	return -1;
+}
+
+/* What was given is the tool's: -1, else an exit code. */
+static int check_given(const struct options *o, const struct tfp_tool *tool)
+{
+	for (size_t i = 0; i < o->given_count; i++) {
+		bool known = false;
+		for (size_t j = 0; tool && j < TFP_TOOL_PARAMETERS && tool->parameters[j].name; j++)
+			known |= strcmp(tool->parameters[j].name, o->given[i].key) == 0;
+		if (known)
+			continue;
+		char *name = tfp_tool_option_name(o->given[i].key);
+		fprintf(stderr, "tfprof: %s has no option --%s\nTry 'tfprof %s--help'.\n",
+			o->command, name ? name : o->given[i].key, tool ? "TOOL " : "");
+		tfp_free(name);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
 /* Returns -1 to go on, or an exit code. */
-static int read_options(struct options *o, int argc, char **argv)
+static int read_options(struct options *o, const struct tfp_tool_options *list, int argc,
+			char **argv)
 {
 	int option;
-	while ((option = getopt_long(argc, argv, "r:H:f:n:w:o:h", long_options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "r:H:f:n:w:o:h", list->options, NULL)) != -1) {
 		switch (option) {
 		case 'r':
 			o->run = optarg;
@@ -214,11 +268,11 @@ static int read_options(struct options *o, int argc, char **argv)
 				return bad_usage("--width takes a number, not '%s'", optarg);
 			o->width_given = true;
 			break;
-		case OPTION_STEP_SOURCE:
-			o->step_source = optarg;
-			break;
 		case OPTION_FOLLOW_SYMLINKS:
 			o->logdir_flags |= TFP_LOGDIR_FOLLOW_SYMLINKS;
+			break;
+		case OPTION_PEAKS:
+			o->peaks = optarg;
 			break;
 		case OPTION_MEMORY_LIMIT:
 			if (!tfp_read_size(optarg, &o->memory_limit))
@@ -239,12 +293,25 @@ static int read_options(struct options *o, int argc, char **argv)
 			fputs(tfp_notices, stdout);
 			return EXIT_SUCCESS;
 		case 'h':
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
+			o->help = true;
+			break;
 		default:
+			if (option >= OPTION_OF_TOOL) {
+				int code = give(o, list->names[option - OPTION_OF_TOOL], optarg);
+				if (code >= 0)
+					return code;
+				break;
+			}
 			fprintf(stderr, "Try 'tfprof --help'.\n");
 			return EXIT_USAGE;
 		}
+	}
+	if (o->help) {
+		const struct tfp_tool *tool = optind < argc ? tfp_tool_find(argv[optind]) : NULL;
+		if (tool)
+			return tfp_tool_print_help(tool);
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
 	}
 	if (optind == argc)
 		return bad_usage("name a command or a tool%s", "");
@@ -403,6 +470,7 @@ static enum tfp_status open_session(struct work *w, struct tfp_session *session,
 	if (status == TFP_OK)
 		status = tfp_session_init(session, w->cache, w->results, w->pool, run,
 					  w->options->host, err);
+	session->peaks = w->peaks;
 	return status;
 }
 
@@ -427,7 +495,7 @@ static void tell_finding(void *context, struct tfp_finding f)
 	if (f.severity == TFP_INFO || (w->reported && !f.damage) || w->findings++ >= FINDINGS_MOST)
 		return;
 	fprintf(stderr, "%s: ", tfp_severity_word(f.severity));
-	/* Profilers put it in front of some of their messages. */
+	/* Profilers put the host in front of some of their messages. */
 	if (!tfp_str_starts(f.message, f.host))
 		fprintf(stderr, "%s: ", f.host);
 	put_clean(f.message);
@@ -439,8 +507,8 @@ static void tell_finding(void *context, struct tfp_finding f)
 	fputc('\n', stderr);
 }
 
-/* What a reader of the output has to know, on standard error: a table of half a capture looks
- * like one of a whole one. */
+/* Tells a reader of the output, on standard error, what is wrong with the captures: a table of half
+ * a capture looks like one of a whole one. */
 static enum tfp_status tell_findings(struct work *w, const struct tfp_session *session,
 				     struct tfp_error *err)
 {
@@ -520,7 +588,7 @@ static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, str
 {
 	struct tfp_session session;
 	/* The tag tells apart tools that have two forms. */
-	struct tfp_param params[4] = {{"tag", w->options->command}};
+	struct tfp_param params[3 + TFP_TOOL_PARAMETERS] = {{"tag", w->options->command}};
 	struct tfp_query query = {params, 1};
 	char rows[24];
 	snprintf(rows, sizeof(rows), "%" PRIu64, w->options->rows);
@@ -528,8 +596,8 @@ static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, str
 		params[query.count++] = (struct tfp_param){"limit", rows};
 	else if (w->options->limit)
 		params[query.count++] = (struct tfp_param){"limit", w->options->limit};
-	if (w->options->step_source)
-		params[query.count++] = (struct tfp_param){"step_source", w->options->step_source};
+	for (size_t i = 0; i < w->options->given_count; i++)
+		params[query.count++] = w->options->given[i];
 	/* As the page: of several hosts the slowest's steps and verdict. */
 	if (w->options->format == FORMAT_TABLE)
 		params[query.count++] = (struct tfp_param){"steps_of", "slowest"};
@@ -553,20 +621,19 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-static enum tfp_status write_export(const struct options *o, const struct tfp_trace_export *export,
+static enum tfp_status write_plain(void *context, const struct tfp_sink *sink,
+				   struct tfp_error *err)
+{
+	return tfp_trace_export_write(context, sink, err);
+}
+
+static enum tfp_status write_export(const struct options *o, struct tfp_trace_export *export,
 				    FILE *file, struct tfp_error *err)
 {
 	const struct tfp_sink sink = {into_file, file};
-	struct tfp_gzip *gzip;
-	if (!o->output || !ends_with(o->output, ".gz"))
-		return tfp_trace_export_write(export, &sink, err);
-	enum tfp_status status = tfp_gzip_new(&gzip, &sink, err);
-	if (status == TFP_OK)
-		status = tfp_trace_export_write(export, tfp_gzip_sink(gzip), err);
-	if (status == TFP_OK)
-		status = tfp_gzip_finish(gzip, err);
-	tfp_gzip_free(gzip);
-	return status;
+	return o->output && ends_with(o->output, ".gz")
+		       ? tfp_gzip_all(&sink, write_plain, export, err)
+		       : write_plain(export, &sink, err);
 }
 
 static enum tfp_status run_export(struct work *w, struct tfp_error *err)
@@ -612,13 +679,21 @@ static enum tfp_status run_export(struct work *w, struct tfp_error *err)
 	return status == TFP_IO && !o->output && errno == EPIPE ? TFP_OK : status;
 }
 
-static int list_tools(void)
+static int list_tools(enum format format)
 {
-	for (size_t i = 0; i < tfp_tool_count; i++) {
-		const struct tfp_tool *tool = tfp_tools[i];
-		printf("%-28s%s\n", tool->name, tool->summary);
-		for (size_t j = 0; j < 3 && tool->aliases[j]; j++)
-			printf("%24s%s %s\n", "", j ? "and" : "also", tool->aliases[j]);
+	if (format == FORMAT_JSON) {
+		struct tfp_error err;
+		struct tfp_buf json;
+		tfp_buf_init(&json, MAX_OUTPUT);
+		bool ok = tfp_tools_json(NULL, NULL, &json, &err) == TFP_OK &&
+			  fwrite(json.data, 1, json.size, stdout) == json.size;
+		tfp_buf_release(&json);
+		return ok && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	for (const struct tfp_tool *t = tfp_tool_next(NULL); t; t = tfp_tool_next(t)) {
+		printf("%-28s%s\n", t->name, t->summary);
+		for (size_t i = 0; i < TFP_TOOL_ALIASES && t->aliases[i]; i++)
+			printf("%24s%s %s\n", "", i ? "and" : "also", t->aliases[i]);
 	}
 	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -631,6 +706,8 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 		status = tfp_pool_new(&w->pool, 0, err);
 	if (status == TFP_OK)
 		status = tfp_capture_cache_new(&w->cache, w->dir, o->memory_limit, w->pool, err);
+	if (status == TFP_OK && o->peaks)
+		status = tfp_given_peaks_read(&w->peaks, o->peaks, err);
 	/* Lists are not made of summaries. */
 	if (status == TFP_OK && tool)
 		status = tfp_results_open(&w->results, &o->results, o->path, err);
@@ -648,7 +725,7 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 		status = run_ls(w, err);
 	else
 		status = run_info(w, err);
-	if (status == TFP_OK && (tfp_buf_failed(&w->out) || tfp_budget_is_spoiled()))
+	if (status == TFP_OK && tfp_buf_failed(&w->out))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the output");
 	if (status != TFP_OK)
 		return status;
@@ -657,6 +734,22 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 	    errno != EPIPE)
 		return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
 	return TFP_OK;
+}
+
+/* The views of TensorFlow's first profiler, on its own files. */
+static int run_views(int argc, char **argv, uint64_t memory_limit)
+{
+	struct tfp_progress job = {.memory.alone = true};
+	struct tfp_error err;
+	if (tfp_mapped_file_guard(&err) != TFP_OK) {
+		fprintf(stderr, "tfprof: %s\n", err.message);
+		return EXIT_FAILURE;
+	}
+	tfp_budget_set_limit(memory_limit);
+	tfp_progress_enter(&job);
+	int code = tfp_views_run(argc, argv);
+	tfp_progress_enter(NULL);
+	return code;
 }
 
 int main(int argc, char **argv)
@@ -674,7 +767,17 @@ int main(int argc, char **argv)
 		return tfp_command_capture(argc - 1, argv + 1);
 	if (argc > 1 && strcmp(argv[1], "monitor") == 0)
 		return tfp_command_monitor(argc - 1, argv + 1);
-	int code = read_options(&o, argc, argv);
+	if (argc < 2) {
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	}
+	if (tfp_views_wanted(argc, argv))
+		return run_views(argc, argv, o.memory_limit);
+	struct tfp_tool_options list;
+	int code = EXIT_FAILURE;
+	if (tfp_tool_options_init(&list, own_options, OPTION_OF_TOOL))
+		code = read_options(&o, &list, argc, argv);
+	tfp_tool_options_release(&list);
 	if (code >= 0)
 		return code;
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
@@ -682,7 +785,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (strcmp(o.command, "tools") == 0)
-		return list_tools();
+		return list_tools(o.format);
 	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0 &&
 	    strcmp(o.command, EXPORT) != 0) {
 		tool = tfp_tool_find(o.command);
@@ -691,11 +794,13 @@ int main(int argc, char **argv)
 					 "the tools",
 					 o.command);
 	}
+	code = check_given(&o, tool);
+	if (code >= 0)
+		return code;
 	struct work w = {.options = &o};
 	tfp_answer_init(&w.answer);
 	tfp_buf_init(&w.out, MAX_OUTPUT);
 	tfp_error_init(&err);
-	tfp_documents_init();
 	tfp_budget_set_limit(o.memory_limit);
 	tfp_progress_enter(&job);
 	code = run(&w, tool, &err) == TFP_OK ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -712,6 +817,7 @@ int main(int argc, char **argv)
 	tfp_run_info_free(w.info);
 	tfp_capture_cache_free(w.cache);
 	tfp_result_cache_free(w.results);
+	tfp_given_peaks_free(w.peaks);
 	tfp_pool_free(w.pool);
 	tfp_logdir_free(w.dir);
 	return code;

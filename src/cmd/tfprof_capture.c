@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tfprof capture, tfprof monitor: asking running programs. */
 #include "cmd/tfprof_capture.h"
 
@@ -5,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "remote/monitor.h"
 #include "remote/recording.h"
 #include "store/logdir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tfprof-server: serves the captures below a directory as web pages. */
 #include "base/alloc.h"
 #include "base/budget.h"
@@ -11,12 +12,13 @@
 #include "base/pool.h"
 #include "cmd/access_options.h"
 #include "cmd/results.h"
-#include "http/captures.h"
+#include "http/recordings.h"
 #include "http/server.h"
+#include "session/given_peaks.h"
+#include "session/run_clock.h"
 #include "store/capture_cache.h"
 #include "store/logdir.h"
 #include "synth/synth.h"
-#include "tools/run_clock.h"
 #include "tools/run_info.h"
 
 #include <errno.h>
@@ -41,14 +43,14 @@
 #define MAX_MINUTES     10000000 /* as nanoseconds they fit 64 bits */
 #define MAX_SECONDS     86400
 #define IDLE_MINUTES    10
-/* Larger blocks are the system's again as soon as they are freed. */
+/* Larger blocks go back to the system as soon as they are freed. */
 #define LARGE_BLOCK ((size_t)4 << 20)
-/* What a quick look may unpack a file to: as much as a message can be, if that leaves as much
- * to others. */
+/* The most that a quick look may unpack a file to: a whole message, but no more than half of the
+ * memory. */
 #define LOOK_BYTES_MAX ((uint64_t)2 << 30)
 #define LOOK_PART      2
 
-/* They are small: what is more than this is hardly asked for twice. */
+/* The part of the memory for finished answers, and the most that they may take: they are small. */
 #define ANSWER_PART      16
 #define ANSWER_BYTES_MAX ((size_t)256 << 20)
 
@@ -68,6 +70,28 @@ static const char usage[] =
 	"                         0 takes any free one\n"
 	"      --url-prefix PATH  serve below PATH too, for a proxy in front\n"
 	"      --follow-symlinks  follow links that lead out of DIR\n"
+	"      --memory-limit N   bytes of memory for captures, the work on them, and\n"
+	"                         answers; what does not fit waits or is refused. K, M,\n"
+	"                         G, T stand for powers of 1024 (half of the memory)\n"
+	"      --peaks FILE       what devices can do at most, for rooflines and\n"
+	"                         utilisation (what captures say)\n"
+	"      --allow-capture    let clients capture from programs also when --host lets\n"
+	"                         other machines connect\n"
+	"      --capture-allow HOST[:PORT],...\n"
+	"                         capture from these programs only (any)\n"
+	"      --cache-dir DIR    keep answers and summaries there, not within DIR\n"
+	"                         (tfprof in $XDG_CACHE_HOME or ~/.cache)\n"
+	"      --no-cache         keep nothing\n"
+	"      --verbose          a line for every request and every capture opened, on\n"
+	"                         stderr\n"
+	"  -h, --help             print this and exit\n"
+	"      --version          print the version and exit\n"
+	"      --licenses         print the licences of the program and its libraries\n"
+	"\n";
+
+static const char usage_end[] =
+	"\n"
+	"For experts:\n"
 	"      --max-connections N\n"
 	"                         connections in all (2000, or as many as the system\n"
 	"                         has descriptors for)\n"
@@ -80,28 +104,10 @@ static const char usage[] =
 	"                         allows at 16 KiB a second (60)\n"
 	"      --idle-minutes N   close captures that nobody used for this long, and give\n"
 	"                         their memory back; 0 for never (10)\n"
-	"      --memory-limit N   bytes of memory for captures, the work on them, and\n"
-	"                         answers; what does not fit waits or is refused. K, M,\n"
-	"                         G, T stand for powers of 1024 (half of the memory)\n"
-	"      --allow-capture    let clients capture from programs also when --host lets\n"
-	"                         other machines connect\n"
-	"      --capture-allow HOST[:PORT],...\n"
-	"                         capture from these programs only (any)\n"
-	"      --capture-get      follow XProf's GET /capture_profile too\n"
 	"      --threads N        threads for reading captures (one per processor)\n"
-	"      --cache-dir DIR    keep answers and summaries there, not within DIR\n"
-	"                         (tfprof in $XDG_CACHE_HOME or ~/.cache)\n"
-	"      --cache-limit N    bytes that they may take; K, M, G, T as above (1G)\n"
-	"      --no-cache         keep nothing\n"
+	"      --cache-limit N    bytes that answers and summaries may take on disk (1G)\n"
+	"      --capture-get      follow XProf's GET /capture_profile too\n"
 	"      --log-format FORM  text, or json: one object per line on stderr\n"
-	"      --verbose          a line for every request and every capture opened, on\n"
-	"                         stderr\n"
-	"  -h, --help             print this and exit\n"
-	"      --version          print the version and exit\n"
-	"      --licenses         print the licences of the program and its libraries\n"
-	"\n";
-
-static const char usage_end[] =
 	"\n"
 	"Prints the page's address on stdout once it answers. Stops at SIGTERM and\n"
 	"Ctrl+C, after the requests under way; at once when asked twice.\n"
@@ -126,6 +132,7 @@ enum option_id {
 	OPTION_ANSWER_TIMEOUT,
 	OPTION_IDLE_MINUTES,
 	OPTION_MEMORY_LIMIT,
+	OPTION_PEAKS,
 	OPTION_THREADS,
 	OPTION_LOG_FORMAT,
 	OPTION_VERBOSE,
@@ -149,6 +156,7 @@ static const struct option long_options[] = {
 	{"answer-timeout", required_argument, NULL, OPTION_ANSWER_TIMEOUT},
 	{"idle-minutes", required_argument, NULL, OPTION_IDLE_MINUTES},
 	{"memory-limit", required_argument, NULL, OPTION_MEMORY_LIMIT},
+	{"peaks", required_argument, NULL, OPTION_PEAKS},
 	{"threads", required_argument, NULL, OPTION_THREADS},
 	TFP_RESULTS_LONG_OPTIONS,
 	{"log-format", required_argument, NULL, OPTION_LOG_FORMAT},
@@ -160,7 +168,7 @@ static const struct option long_options[] = {
 };
 
 struct options {
-	const char *logdir;
+	const char *logdir, *peaks;
 	struct tfp_access_options access;
 	char url_prefix[512];
 	uint64_t memory_limit, idle_minutes;
@@ -168,7 +176,7 @@ struct options {
 	unsigned threads, logdir_flags;
 	uint16_t port;
 	bool port_given, demo, allow_capture;
-	struct tfp_captures_config captures;
+	struct tfp_recordings_config recordings;
 	struct tfp_limits_config limits;
 };
 
@@ -267,6 +275,9 @@ static int read_options(struct options *o, int argc, char **argv)
 				return bad_usage("--memory-limit takes a size such as 4G, not '%s'",
 						 optarg);
 			break;
+		case OPTION_PEAKS:
+			o->peaks = optarg;
+			break;
 		case OPTION_THREADS:
 			if (!tfp_number(optarg, 256, &n))
 				return bad_usage("--threads takes a number up to 256, not '%s'",
@@ -284,12 +295,12 @@ static int read_options(struct options *o, int argc, char **argv)
 			o->allow_capture = true;
 			break;
 		case OPTION_CAPTURE_ALLOW:
-			if (tfp_target_rules_parse(o->captures.rules, &o->captures.rule_count,
+			if (tfp_target_rules_parse(o->recordings.rules, &o->recordings.rule_count,
 						   optarg, &err) != TFP_OK)
 				return bad_usage("--capture-allow: %s", err.message);
 			break;
 		case OPTION_CAPTURE_GET:
-			o->captures.by_get = true;
+			o->recordings.by_get = true;
 			break;
 		case OPTION_LOG_FORMAT:
 			if (strcmp(optarg, "json") != 0 && strcmp(optarg, "text") != 0)
@@ -337,7 +348,7 @@ static int read_options(struct options *o, int argc, char **argv)
 	return -1;
 }
 
-/* Where one is closed, the next file or connection would take its place, and get what is
+/* If one of them is closed, the next file or connection would take its place, and get what is
  * printed. */
 static void hold_standard_files(void)
 {
@@ -349,8 +360,8 @@ static void hold_standard_files(void)
 		close(fd);
 }
 
-/* What is sent to other programs by these, such as to have a log opened anew, or by a timer, is
- * not for the server, and no reason to end. */
+/* Signals that other programs are sent, such as to open a log anew, and those of timers, mean
+ * nothing to the server, and are no reason to end. */
 static void ignore_other_signals(void)
 {
 	static const int numbers[] = {SIGPIPE,   SIGUSR1, SIGUSR2, SIGALRM,
@@ -403,6 +414,10 @@ static enum tfp_status make_demo(char *folder, size_t size, struct tfp_error *er
 				strerror(errno));
 	}
 	tfp_synth_options_demo(&synth);
+	enum tfp_status status = tfp_synth_write(&synth, folder, err);
+	if (status != TFP_OK)
+		return status;
+	tfp_synth_options_jax(&synth);
 	return tfp_synth_write(&synth, folder, err);
 }
 
@@ -413,7 +428,7 @@ struct first_look {
 	atomic_bool done;
 };
 
-/* What is there, said once; the server answers already. */
+/* Logs what there is, once. The server answers already. */
 static void look_first(void *context)
 {
 	struct first_look *look = context;
@@ -436,14 +451,14 @@ static void look_first(void *context)
 	atomic_store(&look->done, true);
 }
 
-/* Whether everything came to its end before it was time to go. */
-static bool stop(struct tfp_http_server *server, struct tfp_captures *captures,
+/* Returns whether everything came to its end before it was time to go. */
+static bool stop(struct tfp_http_server *server, struct tfp_recordings *recordings,
 		 const struct first_look *look, const sigset_t *signals)
 {
 	const struct timespec tick = {.tv_nsec = 20000000};
 	tfp_http_server_stop(server);
 	/* So that no half file stays, and no program goes on recording for nobody. */
-	tfp_captures_stop(captures);
+	tfp_recordings_stop(recordings);
 	for (int left = STOP_SECONDS * 50; left > 0; left--) {
 		if (tfp_http_server_idle(server) && atomic_load(&look->done))
 			return true;
@@ -458,9 +473,10 @@ struct parts {
 	struct tfp_pool *pool;
 	struct tfp_capture_cache *cache;
 	struct tfp_result_cache *results;
+	struct tfp_given_peaks *peaks;
 	struct tfp_run_info *info;
 	struct tfp_run_clocks *clocks;
-	struct tfp_captures *captures;
+	struct tfp_recordings *recordings;
 	struct tfp_entrance entrance;
 	struct tfp_http_server *server;
 	struct first_look look;
@@ -470,16 +486,17 @@ static void parts_release(struct parts *p)
 {
 	tfp_http_server_free(p->server);
 	tfp_entrance_release(&p->entrance);
-	tfp_captures_free(p->captures);
+	tfp_recordings_free(p->recordings);
 	tfp_run_info_free(p->info);
 	tfp_run_clocks_free(p->clocks);
 	tfp_capture_cache_free(p->cache);
 	tfp_result_cache_free(p->results);
+	tfp_given_peaks_free(p->peaks);
 	tfp_pool_free(p->pool);
 	tfp_logdir_free(p->dir);
 }
 
-/* Of the limit, what finished answers may take. */
+/* Bytes that finished answers may take. */
 static size_t answer_bytes(const struct options *o)
 {
 	uint64_t part = o->memory_limit / ANSWER_PART;
@@ -505,22 +522,24 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 						     o->idle_minutes * UINT64_C(60000000000), err);
 	if (status == TFP_OK)
 		status = tfp_results_open(&p->results, &o->results, o->logdir, err);
+	if (status == TFP_OK && o->peaks)
+		status = tfp_given_peaks_read(&p->peaks, o->peaks, err);
 	if (status == TFP_OK)
 		status = tfp_run_info_new(&p->info, p->dir, look_bytes(o), p->pool, err);
 	if (status == TFP_OK)
 		status = tfp_run_clocks_new(&p->clocks, err);
 	if (status == TFP_OK)
-		status = tfp_captures_new(&p->captures, p->dir, &o->captures, err);
+		status = tfp_recordings_new(&p->recordings, p->dir, &o->recordings, err);
 	if (status == TFP_OK)
 		status = tfp_entrance_open(&p->entrance, &o->access, o->port,
 					   o->port_given ? 0 : FURTHER_PORTS, o->url_prefix, err);
 	if (status != TFP_OK)
 		return status;
 	bool public = p->entrance.listener.public;
-	/* Who lets others in lets them capture only when asked to. */
+	/* Other machines may capture only if an option says so. */
 	if (o->allow_capture || !public)
-		tfp_captures_allow(p->captures);
-	/* Nor does it concern them where the directory lies. */
+		tfp_recordings_allow(p->recordings);
+	/* They need not know where the directory lies, either. */
 	if (public)
 		tfp_logdir_hide_path(p->dir);
 	const struct tfp_http_app app = {
@@ -529,8 +548,9 @@ static enum tfp_status start(struct parts *p, const struct options *o, struct tf
 		.results = p->results,
 		.info = p->info,
 		.clocks = p->clocks,
+		.peaks = p->peaks,
 		.pool = p->pool,
-		.captures = p->captures,
+		.recordings = p->recordings,
 	};
 	const struct tfp_http_config config = {
 		.listener = &p->entrance.listener,
@@ -569,7 +589,7 @@ static int serve(const struct options *o, const sigset_t *signals, bool *ended)
 	while (sigwait(signals, &number) != 0)
 		;
 	/* Threads that are still at work keep what they use; the system takes it back. */
-	*ended = stop(parts.server, parts.captures, &parts.look, signals);
+	*ended = stop(parts.server, parts.recordings, &parts.look, signals);
 	if (*ended)
 		parts_release(&parts);
 	return EXIT_SUCCESS;
@@ -598,14 +618,13 @@ int main(int argc, char **argv)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
-	/* The terminal is gone: an end like others, unless nohup said to go on. */
+	/* The terminal is gone: an end like others, unless nohup was used. */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	ignore_other_signals();
 	raise_file_limit(o.limits.connections);
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
-	tfp_documents_init();
 	if (tfp_mapped_file_guard(&err) != TFP_OK) {
 		fprintf(stderr, "tfprof-server: %s\n", err.message);
 		return EXIT_FAILURE;

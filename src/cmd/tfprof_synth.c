@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tfprof-synth: writes captures of a program that never ran. */
 #include "base/error.h"
 #include "base/notices.h"
@@ -38,6 +39,11 @@ static const char usage[] =
 	"      --seed N               another number, another run (1)\n"
 	"      --grouped              as TensorFlow 2.4 wrote captures, with groups and\n"
 	"                             derived lines in the file\n"
+	"      --jax                  another program: a transformer's train step, compiled by\n"
+	"                             XLA, with the program in the file; 2 hosts, 2 GPUs\n"
+	"                             each, 12 steps; options after it change that\n"
+	"      --layers N             of that program (6)\n"
+	"      --unrolled             every layer has instructions of its own, no loop\n"
 	"      --demo                 4 hosts, 2 GPUs each, 26 small steps; options\n"
 	"                             after it change that\n"
 	"  -h, --help                 print this and exit\n"
@@ -56,6 +62,9 @@ enum option_id {
 	OPTION_COMPRESS,
 	OPTION_SEED,
 	OPTION_GROUPED,
+	OPTION_JAX,
+	OPTION_LAYERS,
+	OPTION_UNROLLED,
 	OPTION_DEMO,
 	OPTION_VERSION,
 	OPTION_LICENSES,
@@ -74,6 +83,9 @@ static const struct option long_options[] = {
 	{"compress", required_argument, NULL, OPTION_COMPRESS},
 	{"seed", required_argument, NULL, OPTION_SEED},
 	{"grouped", no_argument, NULL, OPTION_GROUPED},
+	{"jax", no_argument, NULL, OPTION_JAX},
+	{"layers", required_argument, NULL, OPTION_LAYERS},
+	{"unrolled", no_argument, NULL, OPTION_UNROLLED},
 	{"demo", no_argument, NULL, OPTION_DEMO},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPTION_VERSION},
@@ -164,6 +176,14 @@ static bool parse_option(int id, const char *text, struct tfp_synth_options *o)
 		return parse_number("seed", text, false, &o->seed);
 	case OPTION_GROUPED:
 		o->grouped = true;
+		return true;
+	case OPTION_JAX:
+		tfp_synth_options_jax(o);
+		return true;
+	case OPTION_LAYERS:
+		return parse_count("layers", text, &o->layers);
+	case OPTION_UNROLLED:
+		o->unrolled = true;
 		return true;
 	case OPTION_DEMO:
 		tfp_synth_options_demo(o);

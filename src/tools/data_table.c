@@ -1,6 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/data_table.h"
 
 #include "base/alloc.h"
+#include "base/json_writer.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -173,120 +176,25 @@ const char *tfp_table_property(const struct tfp_table *t, const char *key)
 
 /* ---- JSON ---- */
 
-/* The fewest significant digits that read back as the same number; with an
- * exponent outside 1e-4..1e15, as the peers do. */
-static void shortest(double value, char *out, size_t size)
-{
-	int digits = 15;
-	do
-		snprintf(out, size, "%.*g", digits, value);
-	while (strtod(out, NULL) != value && ++digits <= 17);
-	if (fabs(value) < 1e15)
-		return;
-	/* %g has no exponent yet where all the digits stand before the point. */
-	snprintf(out, size, "%.*e", digits - 1, value);
-	char *exponent = strchr(out, 'e'), *end = exponent;
-	while (end[-1] == '0')
-		end--;
-	end -= end[-1] == '.';
-	memmove(end, exponent, strlen(exponent) + 1);
-}
-
-void tfp_json_number(struct tfp_buf *out, double value)
-{
-	char text[40];
-	double size = fabs(value);
-	/* -0 is a nought that a sum of nothing can have; nobody wants to see it. */
-	if (size == 0) {
-		tfp_buf_puts(out, "0.0");
-		return;
-	}
-	if (size < 1e15 && value == floor(value)) {
-		tfp_buf_printf(out, "%.1f", value);
-		return;
-	}
-	shortest(value, text, sizeof(text));
-	tfp_buf_puts(out, text);
-}
-
-void tfp_json_integer(struct tfp_buf *out, int64_t value)
-{
-	uint64_t rest = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	char digits[20];
-	size_t at = sizeof(digits);
-	do
-		digits[--at] = (char)('0' + rest % 10);
-	while ((rest /= 10) > 0);
-	size_t count = sizeof(digits) - at;
-	char *to = tfp_buf_reserve(out, sizeof(digits) + 1);
-	if (!to)
-		return;
-	*to = '-';
-	memcpy(to + (value < 0), digits + at, count);
-	out->size += count + (value < 0);
-}
-
-void tfp_json_text(struct tfp_buf *out, const char *text, size_t size)
-{
-	struct tfp_buf repaired;
-	if (tfp_utf8_valid(text, size)) {
-		tfp_json_string(out, text, size);
-		return;
-	}
-	/* One bad byte becomes three good ones. */
-	tfp_buf_init(&repaired, size <= SIZE_MAX / 3 ? size * 3 : SIZE_MAX);
-	tfp_utf8_repair(&repaired, text, size);
-	if (tfp_buf_failed(&repaired))
-		out->failed = true;
-	else
-		tfp_json_string(out, tfp_buf_text(&repaired), repaired.size);
-	tfp_buf_release(&repaired);
-}
-
-void tfp_json_string(struct tfp_buf *out, const char *text, size_t size)
-{
-	size_t from = 0;
-	tfp_buf_putc(out, '"');
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		tfp_buf_add(out, text + from, i - from);
-		from = i + 1;
-		if (c == '"' || c == '\\') {
-			tfp_buf_putc(out, '\\');
-			tfp_buf_putc(out, (char)c);
-		} else if (c == '\n') {
-			tfp_buf_puts(out, "\\n");
-		} else if (c == '\t') {
-			tfp_buf_puts(out, "\\t");
-		} else {
-			tfp_buf_printf(out, "\\u%04x", c);
-		}
-	}
-	tfp_buf_add(out, text + from, size - from);
-	tfp_buf_putc(out, '"');
-}
-
 static const char *type_name(enum tfp_cell_kind kind)
 {
 	return kind == TFP_CELL_NUMBER ? "number" : kind == TFP_CELL_BOOLEAN ? "boolean" : "string";
 }
 
-static void write_cell(const struct tfp_cell *cell, struct tfp_buf *out)
+static void write_value(struct tfp_json *j, const struct tfp_cell *cell)
 {
 	switch (cell->kind) {
 	case TFP_CELL_ABSENT:
-		tfp_buf_puts(out, "null");
+		tfp_json_add_null(j);
 		break;
 	case TFP_CELL_NUMBER:
-		tfp_json_number(out, cell->number);
+		tfp_json_add_number(j, cell->number);
 		break;
 	case TFP_CELL_BOOLEAN:
-		tfp_buf_puts(out, cell->boolean ? "true" : "false");
+		tfp_json_add_boolean(j, cell->boolean);
 		break;
 	case TFP_CELL_TEXT:
-		tfp_json_string(out, cell->text.data, cell->text.size);
+		tfp_json_add_text(j, cell->text.data, cell->text.size);
 		break;
 	}
 }
@@ -296,52 +204,63 @@ static int by_key(const void *a, const void *b)
 	return strcmp(((const struct tfp_property *)a)->key, ((const struct tfp_property *)b)->key);
 }
 
-static void write_properties(const struct tfp_table *t, struct tfp_buf *out)
+static void write_properties(const struct tfp_table *t, struct tfp_json *j)
 {
 	/* Sorting the list in place changes nothing that a reader can see. */
 	qsort(t->properties, t->property_count, sizeof(*t->properties), by_key);
-	tfp_buf_puts(out, ",\"p\":{");
-	for (size_t i = 0; i < t->property_count; i++) {
-		if (i)
-			tfp_buf_putc(out, ',');
-		tfp_json_string(out, t->properties[i].key, strlen(t->properties[i].key));
-		tfp_buf_putc(out, ':');
-		tfp_json_string(out, t->properties[i].value, strlen(t->properties[i].value));
-	}
-	tfp_buf_putc(out, '}');
+	tfp_json_begin_object_of(j, "p");
+	for (size_t i = 0; i < t->property_count; i++)
+		tfp_json_set_string(j, t->properties[i].key, t->properties[i].value);
+	tfp_json_end_object(j);
 }
 
-void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out)
+static void write_columns(const struct tfp_table *t, struct tfp_json *j)
 {
-	if (t->is_nothing) {
-		tfp_buf_puts(out, "{}");
-		return;
-	}
-	tfp_buf_puts(out, "{\"cols\":[");
+	tfp_json_begin_array_of(j, "cols");
 	for (size_t c = 0; c < t->column_count; c++) {
 		const struct tfp_column *column = &t->columns[c];
-		tfp_buf_puts(out, c ? ",{\"id\":" : "{\"id\":");
-		tfp_json_string(out, column->id, strlen(column->id));
-		tfp_buf_puts(out, ",\"label\":");
-		tfp_json_string(out, column->label, strlen(column->label));
-		if (t->roles && t->roles[c])
-			tfp_buf_printf(out, ",\"p\":{\"role\":\"%s\"}", t->roles[c]);
-		tfp_buf_printf(out, ",\"type\":\"%s\"}", type_name(column->kind));
-	}
-	tfp_buf_putc(out, ']');
-	if (t->property_count)
-		write_properties(t, out);
-	tfp_buf_puts(out, ",\"rows\":[");
-	for (size_t r = 0; r < tfp_table_row_count(t); r++) {
-		tfp_buf_puts(out, r ? ",{\"c\":[" : "{\"c\":[");
-		for (size_t c = 0; c < t->column_count; c++) {
-			tfp_buf_puts(out, c ? ",{\"v\":" : "{\"v\":");
-			write_cell(&t->cells[r * t->column_count + c], out);
-			tfp_buf_putc(out, '}');
+		tfp_json_begin_object(j);
+		tfp_json_set_string(j, "id", column->id);
+		tfp_json_set_string(j, "label", column->label);
+		if (t->roles && t->roles[c]) {
+			tfp_json_begin_object_of(j, "p");
+			tfp_json_set_string(j, "role", t->roles[c]);
+			tfp_json_end_object(j);
 		}
-		tfp_buf_puts(out, "]}");
+		tfp_json_set_string(j, "type", type_name(column->kind));
+		tfp_json_end_object(j);
 	}
-	tfp_buf_puts(out, "]}");
+	tfp_json_end_array(j);
+}
+
+static void write_rows(const struct tfp_table *t, struct tfp_json *j)
+{
+	tfp_json_begin_array_of(j, "rows");
+	for (size_t r = 0; r < tfp_table_row_count(t); r++) {
+		tfp_json_begin_object(j);
+		tfp_json_begin_array_of(j, "c");
+		for (size_t c = 0; c < t->column_count; c++) {
+			tfp_json_begin_object(j);
+			tfp_json_key(j, "v");
+			write_value(j, &t->cells[r * t->column_count + c]);
+			tfp_json_end_object(j);
+		}
+		tfp_json_end_array(j);
+		tfp_json_end_object(j);
+	}
+	tfp_json_end_array(j);
+}
+
+void tfp_table_write_json(const struct tfp_table *t, struct tfp_json *j)
+{
+	tfp_json_begin_object(j);
+	if (!t->is_nothing) {
+		write_columns(t, j);
+		if (t->property_count)
+			write_properties(t, j);
+		write_rows(t, j);
+	}
+	tfp_json_end_object(j);
 }
 
 /* ---- CSV ---- */
@@ -380,12 +299,13 @@ static void write_csv_text(struct tfp_buf *out, enum tfp_csv_form form, const ch
 		tfp_buf_putc(out, '"');
 }
 
-static void write_plain_number(struct tfp_buf *out, double value)
+static void write_number(struct tfp_buf *out, enum tfp_csv_form form, double value)
 {
-	if (value == floor(value) && fabs(value) < 1e15)
-		tfp_json_integer(out, (int64_t)value);
-	else
-		tfp_json_number(out, value);
+	char text[TFP_DOUBLE_MAX];
+	bool whole = value == floor(value) && fabs(value) < 1e15;
+	size_t size = form == TFP_CSV_PLAIN && whole ? tfp_put_integer(text, (int64_t)value)
+						     : tfp_put_double(text, value);
+	tfp_buf_add(out, text, size);
 }
 
 static void write_csv_cell(struct tfp_buf *out, enum tfp_csv_form form, const struct tfp_cell *cell)
@@ -397,10 +317,8 @@ static void write_csv_cell(struct tfp_buf *out, enum tfp_csv_form form, const st
 	}
 	if (!plain)
 		tfp_buf_putc(out, '"');
-	if (cell->kind == TFP_CELL_NUMBER && plain)
-		write_plain_number(out, cell->number);
-	else if (cell->kind == TFP_CELL_NUMBER)
-		tfp_json_number(out, cell->number);
+	if (cell->kind == TFP_CELL_NUMBER)
+		write_number(out, form, cell->number);
 	else if (cell->kind == TFP_CELL_BOOLEAN && plain)
 		tfp_buf_puts(out, cell->boolean ? "true" : "false");
 	else if (cell->kind == TFP_CELL_BOOLEAN)

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One table model for all dashboards: columns, rows of cells, properties;
- * written as the gviz JSON that XProf's clients read or as CSV, by one writer each
- * (http_api.md 2), or read cell by cell by those who show it (report/).
+ * The table of all dashboards: columns, rows of cells, properties. It is written as the gviz
+ * JSON that XProf's clients read, or as CSV (docs/reference/data_table.md); report/ reads it
+ * cell by cell.
  *
  *     struct tfp_table t;
  *     tfp_table_init(&t, columns, column_count);
@@ -17,6 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,7 +81,7 @@ struct tfp_text {
 
 /* The column of that id, or TFP_NO_COLUMN. */
 size_t tfp_table_column(const struct tfp_table *t, const char *id);
-/* A cell, which must be there; false where it holds something else. */
+/* The cell must be there. False where it holds something else. */
 bool tfp_table_number(const struct tfp_table *t, size_t row, size_t column, double *value);
 bool tfp_table_text(const struct tfp_table *t, size_t row, size_t column, struct tfp_text *value);
 bool tfp_table_boolean(const struct tfp_table *t, size_t row, size_t column, bool *value);
@@ -88,19 +90,10 @@ const char *tfp_table_property(const struct tfp_table *t, const char *key);
 
 /* ---- writing ---- */
 
-/* Appends to out; a failure shows in tfp_buf_failed(out). */
-void tfp_table_write_json(const struct tfp_table *t, struct tfp_buf *out);
-/* RFC 4180 with \n line ends. A text that a spreadsheet would take for a formula gets an
- * apostrophe in front; numbers never do. */
+/* Writes the table as a value of the document. */
+void tfp_table_write_json(const struct tfp_table *t, struct tfp_json *j);
+/* Appends to out; a failure shows in tfp_buf_failed(out). RFC 4180 with \n line ends. A text that a
+ * spreadsheet would take for a formula gets an apostrophe in front; numbers never do. */
 void tfp_table_write_csv(const struct tfp_table *t, enum tfp_csv_form form, struct tfp_buf *out);
-
-/* A double as the peers print it: shortest digits that read back the same,
- * ".0" for whole numbers, exponent outside 1e-4..1e15. */
-void tfp_json_number(struct tfp_buf *out, double value);
-void tfp_json_integer(struct tfp_buf *out, int64_t value);
-/* A JSON string literal; text must be UTF-8. */
-void tfp_json_string(struct tfp_buf *out, const char *text, size_t size);
-/* The same for any bytes: repaired to UTF-8. */
-void tfp_json_text(struct tfp_buf *out, const char *text, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/device_activity.h"
 
-#include "analysis/op_db.h"
+#include "analysis/ops/op_db.h"
 #include "tools/step_table.h"
 
 #include <inttypes.h>
@@ -77,7 +78,7 @@ void tfp_device_activity(const struct tfp_run_summary *run, struct tfp_device_ac
 						: (is_tpu ? "TPU cores" : "GPUs"));
 		return;
 	}
-	struct waits waits = is_tpu ? waits_of(&run->stats.device_ops) : (struct waits){0};
+	struct waits waits = is_tpu ? waits_of(&run->stats.device.ops) : (struct waits){0};
 	out->idle_percent = 100 * tfp_safe_divide(idle, busy + idle);
 	out->wait_percent = waits.all_percent;
 	out->state = out->idle_percent >= TFP_MOSTLY   ? TFP_DEVICE_IDLE

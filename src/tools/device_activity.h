@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the devices of a run did with their time: nothing that was recorded, mostly nothing,
- * mostly waiting, or work. The first thing to know where there are no steps
+ * The time of a run's devices: not recorded, mostly idle, mostly waiting, or busy. It is the
+ * first thing to know where there are no steps
  * (docs/tools/overview_page.md, "What the devices did").
  */
 #ifndef TFP_TOOLS_DEVICE_ACTIVITY_H
@@ -20,7 +21,7 @@ enum tfp_device_state {
 
 struct tfp_device_activity {
 	enum tfp_device_state state;
-	/* Of the time of devices that ran anything; what tfp_utilization says it is. */
+	/* Of the time of devices that ran anything, as tfp_utilization has it. */
 	double idle_percent;
 	/* Of the time of device ops: TPU ops that only wait for a copy, a transfer or a
 	 * collective which began before to end (copy-done and the like). */

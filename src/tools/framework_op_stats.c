@@ -1,20 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TF stats: how the time of hosts and devices divides among ops
  * (docs/tools/framework_op_stats.md).
  */
-#include "analysis/device_ops.h"
-#include "analysis/host_ops.h"
-#include "analysis/op_name.h"
+#include "analysis/events/op_name.h"
+#include "analysis/ops/device_ops.h"
+#include "analysis/ops/host_ops.h"
+#include "analysis/ops/op_rates.h"
 #include "base/alloc.h"
+#include "session/summary.h"
 #include "tools/instances.h"
-#include "tools/summary.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-extern const struct tfp_tool tfp_framework_op_stats;
 
 #define PEERS_LIMIT 500
 
@@ -98,52 +98,12 @@ static void release_tensor_cores(struct tensor_cores *t)
 	tfp_free(t->ns);
 }
 
-/* tsl's SafeDivide: nothing divided by (nearly) nothing is nothing. */
-static double divide(double a, double b)
-{
-	return b > -1e-10 && b < 1e-10 ? 0 : a / b;
-}
-
 static double tensor_core_share(const struct writer *w, const struct tfp_op *op)
 {
 	uint32_t at = tfp_str_map_find(&w->tensor_cores->by_name, op->name.data, op->name.size);
 	if (at == TFP_STR_MAP_NONE)
 		return 0;
-	return divide((double)w->tensor_cores->ns[at][1], (double)w->tensor_cores->ns[at][0]);
-}
-
-struct roofline {
-	double flop_rate, model_flop_rate, memory_bw, intensity;
-	const char *bound_by;
-};
-
-/* GFLOP/s, GiB/s and FLOP/byte over the total time, and the resource that the op uses most
- * of what there is (op_metrics_to_record.h, SetRooflineMetrics). */
-static struct roofline roofline_of(const struct tfp_op *op, const struct tfp_run_env *env)
-{
-	const double giga_to_gibi = 1e9 / (1024.0 * 1024.0 * 1024.0);
-	double ns = (double)op->time_ps / 1e3;
-	struct roofline r = {
-		.flop_rate = divide(op->flops, ns),
-		.model_flop_rate = divide(op->model_flops, ns),
-		.memory_bw = divide(op->bytes_accessed, ns) * giga_to_gibi,
-		.intensity = divide(op->flops, op->bytes_accessed),
-		.bound_by = "Unknown",
-	};
-	double most = 0, compute = divide(r.flop_rate, env->peak_teraflops * 1000);
-	double hbm = divide(r.memory_bw, env->peak_hbm_gigabytes_per_second * giga_to_gibi);
-	double shared = divide(r.memory_bw, env->peak_shared_gigabytes_per_second * giga_to_gibi);
-	if (compute > most) {
-		most = compute;
-		r.bound_by = "Compute";
-	}
-	if (hbm > most) {
-		most = hbm;
-		r.bound_by = "HBM";
-	}
-	if (env->hardware == TFP_HW_GPU && shared > most)
-		r.bound_by = "Shm/L1";
-	return r;
+	return tfp_divide((double)w->tensor_cores->ns[at][1], (double)w->tensor_cores->ns[at][0]);
 }
 
 static void add_text(struct tfp_table *t, struct tfp_str s)
@@ -155,9 +115,9 @@ static void add_roofline(const struct writer *w, const struct tfp_op *op, bool d
 {
 	struct tfp_table *t = w->table;
 	bool known = !device || op->has_cost;
-	struct roofline r = {.bound_by = "Unknown"};
+	struct tfp_op_rates r = {.bound_by = "Unknown"};
 	if (device && known)
-		r = roofline_of(op, &w->stats->env);
+		r = tfp_op_rates(op, &w->stats->env);
 	if (known) {
 		tfp_table_add_number(t, r.flop_rate);
 		tfp_table_add_number(t, r.model_flop_rate);
@@ -180,7 +140,7 @@ static void add_row(struct writer *w, const struct tfp_op *op, bool device, doub
 	struct tfp_table *t = w->table;
 	double n = (double)op->occurrences, time_us = (double)op->time_ps / 1e6;
 	double self_us = (double)op->self_time_ps / 1e6;
-	double share = divide(self_us, total_us);
+	double share = tfp_divide(self_us, total_us);
 	if (device)
 		w->device_cumulative += share;
 	else
@@ -191,9 +151,9 @@ static void add_row(struct writer *w, const struct tfp_op *op, bool device, doub
 	add_text(t, op->name);
 	tfp_table_add_number(t, n);
 	tfp_table_add_number(t, time_us);
-	tfp_table_add_number(t, divide(time_us, n));
+	tfp_table_add_number(t, tfp_divide(time_us, n));
 	tfp_table_add_number(t, self_us);
-	tfp_table_add_number(t, divide(self_us, n));
+	tfp_table_add_number(t, tfp_divide(self_us, n));
 	tfp_table_add_number(t, device ? share : 0);
 	tfp_table_add_number(t, device ? w->device_cumulative : 0);
 	tfp_table_add_number(t, device ? 0 : share);
@@ -266,7 +226,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 	if (status != TFP_OK)
 		goto out;
 	tfp_op_db_init(&framework_ops);
-	bool ok = tfp_op_db_by_framework_op(&stats.device_ops, &framework_ops) &&
+	bool ok = tfp_op_db_by_framework_op(&stats.device.ops, &framework_ops) &&
 		  read_tensor_cores(&tensor_cores, &stats.kernels);
 	for (int excluded = 0; ok && excluded < 2; excluded++)
 		ok = write_table(&answer->tables[answer->table_count++], &stats, &framework_ops,
@@ -342,20 +302,29 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 	return status;
 }
 
-static const char *reason(const struct tfp_run_traits *traits)
-{
-	if (traits->host_planes + traits->gpu_planes + traits->tpu_planes == 0)
-		return "The capture holds neither host threads nor devices, so there are no ops.";
-	return NULL;
-}
-
 const struct tfp_tool tfp_framework_op_stats = {
 	.name = "framework_op_stats",
 	.aliases = {"tf_stats", "tensorflow_stats"},
 	.title = "TF stats",
 	.summary = "How the time of hosts and devices is divided among operations.",
+	.place = 30,
+	.key = 't',
+	.filter = "Filter operations",
 	.scope = TFP_HOSTS_BOTH,
-	.reason = reason,
+	.needs = TFP_NEEDS_HOST | TFP_NEEDS_DEVICE,
+	.without = "The capture holds neither host threads nor devices, so there are no ops.",
+	.parameters =
+		{
+			TFP_TAKES(COUNT, "limit", "500",
+				  "Rows of each side, the host and the devices, that a table "
+				  "keeps; 0 for all."),
+		},
 	.render = render,
 	.instances = instances,
+	.row_parameters =
+		{
+			TFP_TAKES_ONE_OF("where", NULL, "Where it ran.", "host", "device"),
+			TFP_TAKES(TEXT, "type", NULL, "The operation's type."),
+			TFP_TAKES(TEXT, "name", NULL, "The operation's name."),
+		},
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Input pipeline: whether the program waits for its input, and what the input
  * spends its time on (docs/tools/input_pipeline_analyzer.md).
@@ -9,8 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-extern const struct tfp_tool tfp_input_pipeline_analyzer;
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -176,6 +175,22 @@ const struct tfp_tool tfp_input_pipeline_analyzer = {
 	.aliases = {"input_pipeline"},
 	.title = "Input pipeline",
 	.summary = "Whether the program waits for its input, and where the input time goes.",
+	.place = 20,
+	.key = 'i',
+	.filter = "Filter input operations",
+	.shows_steps = true,
 	.scope = TFP_HOSTS_BOTH,
+	.parameters =
+		{
+			TFP_TAKES_ONE_OF("step_source", "marked",
+					 "What is a step: what the program marked as such, or, for "
+					 "programs that mark "
+					 "none, an execution of their module.",
+					 "marked", "module"),
+			TFP_TAKES(TEXT, "steps_of", NULL,
+				  "Of several hosts the one whose steps and verdict are shown: its "
+				  "name, or "
+				  "slowest; without it the first."),
+		},
 	.render = render,
 };

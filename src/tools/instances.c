@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/instances.h"
 
-#include "analysis/tracks.h"
+#include "analysis/timeline/tracks.h"
 #include "base/alloc.h"
+#include "base/json_writer.h"
 #include "base/utf8.h"
+#include "session/run_clock.h"
 #include "tools/data_table.h"
-#include "tools/run_clock.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,20 +126,6 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void field(struct tfp_buf *json, const char *name, double value)
-{
-	tfp_buf_printf(json, "\"%s\":", name);
-	tfp_json_number(json, value);
-	tfp_buf_putc(json, ',');
-}
-
-static void text(struct tfp_buf *json, const char *name, const char *value)
-{
-	tfp_buf_printf(json, "\"%s\":", name);
-	tfp_json_string(json, value, strlen(value));
-	tfp_buf_putc(json, ',');
-}
-
 /* The value that a share of all values does not exceed (nearest rank). */
 static int64_t quantile(const struct tfp_instances *all, double share)
 {
@@ -145,23 +133,23 @@ static int64_t quantile(const struct tfp_instances *all, double share)
 	return all->durations_ps[rank ? rank - 1 : 0];
 }
 
-static void write_statistics(const struct tfp_instances *all, struct tfp_buf *json)
+static void write_statistics(const struct tfp_instances *all, struct tfp_json *j)
 {
 	double total = 0, squares = 0, n = (double)all->count;
 	for (size_t i = 0; i < all->count; i++)
 		total += (double)all->durations_ps[i] / 1e6;
 	for (size_t i = 0; i < all->count; i++)
 		squares += pow((double)all->durations_ps[i] / 1e6 - total / n, 2);
-	field(json, "total_us", total);
-	field(json, "min_us", (double)all->durations_ps[0] / 1e6);
-	field(json, "mean_us", total / n);
-	field(json, "median_us", (double)quantile(all, 0.5) / 1e6);
-	field(json, "p95_us", (double)quantile(all, 0.95) / 1e6);
-	field(json, "max_us", (double)all->durations_ps[all->count - 1] / 1e6);
-	field(json, "stddev_us", all->count > 1 ? sqrt(squares / (n - 1)) : 0);
+	tfp_json_set_number(j, "total_us", total);
+	tfp_json_set_number(j, "min_us", (double)all->durations_ps[0] / 1e6);
+	tfp_json_set_number(j, "mean_us", total / n);
+	tfp_json_set_number(j, "median_us", (double)quantile(all, 0.5) / 1e6);
+	tfp_json_set_number(j, "p95_us", (double)quantile(all, 0.95) / 1e6);
+	tfp_json_set_number(j, "max_us", (double)all->durations_ps[all->count - 1] / 1e6);
+	tfp_json_set_number(j, "stddev_us", all->count > 1 ? sqrt(squares / (n - 1)) : 0);
 }
 
-static void write_histogram(const struct tfp_instances *all, struct tfp_buf *json)
+static void write_histogram(const struct tfp_instances *all, struct tfp_json *j)
 {
 	if (all->count == 0)
 		return;
@@ -175,11 +163,26 @@ static void write_histogram(const struct tfp_instances *all, struct tfp_buf *jso
 		while (at < all->count &&
 		       (b + 1 == buckets || (double)all->durations_ps[at] / 1e6 < to))
 			at++;
-		tfp_buf_puts(json, b ? ",{" : "{");
-		field(json, "from_us", from);
-		field(json, "to_us", to);
-		tfp_buf_printf(json, "\"count\":%zu}", at - first);
+		tfp_json_begin_object(j);
+		tfp_json_set_number(j, "from_us", from);
+		tfp_json_set_number(j, "to_us", to);
+		tfp_json_set_count(j, "count", at - first);
+		tfp_json_end_object(j);
 	}
+}
+
+static void write_instance(const struct tfp_instance *one, struct tfp_json *j)
+{
+	tfp_json_begin_object(j);
+	tfp_json_set_string(j, "host", one->host);
+	tfp_json_set_string(j, "plane", one->plane);
+	tfp_json_set_string(j, "line", one->line);
+	tfp_json_set_number(j, "start_us", (double)one->start_ps / 1e6);
+	if (one->on_timeline)
+		tfp_json_set_format(j, "event", "%" PRIu32 ".%" PRIu32 ".%zu", one->host_index,
+				    one->track, one->event);
+	tfp_json_set_number(j, "duration_us", (double)one->duration_ps / 1e6);
+	tfp_json_end_object(j);
 }
 
 enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
@@ -189,27 +192,19 @@ enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *j
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a list of instances");
 	if (all->count)
 		qsort(all->durations_ps, all->count, sizeof(*all->durations_ps), ascending);
-	tfp_buf_printf(json, "{\"count\":%zu,", all->count);
+	struct tfp_json j;
+	tfp_json_init(&j, json);
+	tfp_json_begin_object(&j);
+	tfp_json_set_count(&j, "count", all->count);
 	if (all->count)
-		write_statistics(all, json);
-	tfp_buf_puts(json, "\"histogram\":[");
-	write_histogram(all, json);
-	tfp_buf_puts(json, "],\"slowest\":[");
-	for (size_t i = 0; i < all->slowest_count; i++) {
-		const struct tfp_instance *one = &all->slowest[i];
-		tfp_buf_puts(json, i ? ",{" : "{");
-		text(json, "host", one->host);
-		text(json, "plane", one->plane);
-		text(json, "line", one->line);
-		field(json, "start_us", (double)one->start_ps / 1e6);
-		if (one->on_timeline)
-			tfp_buf_printf(json, "\"event\":\"%" PRIu32 ".%" PRIu32 ".%zu\",",
-				       one->host_index, one->track, one->event);
-		tfp_buf_puts(json, "\"duration_us\":");
-		tfp_json_number(json, (double)one->duration_ps / 1e6);
-		tfp_buf_putc(json, '}');
-	}
-	tfp_buf_puts(json, "]}");
-	return tfp_buf_failed(json) ? tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer")
-				    : TFP_OK;
+		write_statistics(all, &j);
+	tfp_json_begin_array_of(&j, "histogram");
+	write_histogram(all, &j);
+	tfp_json_end_array(&j);
+	tfp_json_begin_array_of(&j, "slowest");
+	for (size_t i = 0; i < all->slowest_count; i++)
+		write_instance(&all->slowest[i], &j);
+	tfp_json_end_array(&j);
+	tfp_json_end_object(&j);
+	return tfp_json_finish(&j, err);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every occurrence behind one row of a table, summed up: how the durations are
  * spread, and where the slowest are (docs/api.md, /instances).
@@ -7,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "session/session.h"
 #include "store/capture.h"
-#include "tools/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,10 +46,13 @@ void tfp_instances_add(struct tfp_instances *all, const char *host, const struct
 enum tfp_status tfp_instances_locate(struct tfp_instances *all, const struct tfp_session *session,
 				     struct tfp_capture *capture, const char *host,
 				     struct tfp_error *err) TFP_CHECK;
-/* After those of all captures: times are the run's from now on. No capture is held. */
+/* After the events of all captures are added: makes times the run's. The caller must hold no
+ * capture (run_clock.h). */
 enum tfp_status tfp_instances_on_clock(struct tfp_instances *all, const struct tfp_session *session,
 				       struct tfp_error *err) TFP_CHECK;
+/* Accepts zeroed memory. */
 void tfp_instances_release(struct tfp_instances *all);
+/* Appends the document; sorts the durations for that. */
 enum tfp_status tfp_instances_write(struct tfp_instances *all, struct tfp_buf *json,
 				    struct tfp_error *err) TFP_CHECK;
 

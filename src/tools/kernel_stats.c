@@ -1,20 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernel stats: every GPU kernel with its launch, its op and its time
  * (docs/tools/kernel_stats.md).
  */
+#include "analysis/ops/op_rates.h"
+#include "session/summary.h"
 #include "tools/instances.h"
-#include "tools/summary.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-extern const struct tfp_tool tfp_kernel_stats;
-
 #define PEERS_LIMIT 1000
 
-/* XProf's, and two of ours at the end. */
+/* XProf's, and ours at the end. */
 static const struct tfp_column columns[] = {
 	{"rank", "Rank", TFP_CELL_NUMBER},
 	{"kernel_name", "Kernel Name", TFP_CELL_TEXT},
@@ -33,6 +33,10 @@ static const struct tfp_column columns[] = {
 	{"max_duration_us", "Max Duration (μs)", TFP_CELL_NUMBER},
 	{"op_type", "Op Type", TFP_CELL_TEXT},
 	{"host", "Host", TFP_CELL_TEXT},
+	{"flop_rate", "GFLOP/s", TFP_CELL_NUMBER},
+	{"memory_bw", "Memory BW (GiB/s)", TFP_CELL_NUMBER},
+	{"operational_intensity", "FLOP/Byte", TFP_CELL_NUMBER},
+	{"bound_by", "Bound by", TFP_CELL_TEXT},
 };
 
 static void add_dimensions(struct tfp_table *t, const uint32_t d[3])
@@ -42,7 +46,26 @@ static void add_dimensions(struct tfp_table *t, const uint32_t d[3])
 	tfp_table_add_text(t, text, (size_t)n);
 }
 
-static void add_row(struct tfp_table *t, const struct tfp_kernel *k, size_t rank, const char *host)
+/* Of what nobody knows there is nothing. */
+static void add_rates(struct tfp_table *t, const struct tfp_kernel *k,
+		      const struct tfp_run_env *env)
+{
+	const struct tfp_op op = {
+		.time_ps = k->total_ns * 1000, .flops = k->flops, .bytes_accessed = k->bytes};
+	struct tfp_op_rates r = tfp_op_rates(&op, env);
+	if (k->has_no_cost) {
+		for (int i = 0; i < 4; i++)
+			tfp_table_add_absent(t);
+		return;
+	}
+	tfp_table_add_number(t, r.flop_rate);
+	tfp_table_add_number(t, r.memory_bw);
+	tfp_table_add_number(t, r.intensity);
+	tfp_table_add_text(t, r.bound_by, strlen(r.bound_by));
+}
+
+static void add_row(struct tfp_table *t, const struct tfp_kernel *k, size_t rank, const char *host,
+		    const struct tfp_run_env *env)
 {
 	tfp_table_add_number(t, (double)rank);
 	tfp_table_add_text(t, k->name.data, k->name.size);
@@ -62,6 +85,7 @@ static void add_row(struct tfp_table *t, const struct tfp_kernel *k, size_t rank
 	tfp_table_add_number(t, (double)k->max_ns / 1000);
 	tfp_table_add_text(t, k->op_type.data, k->op_type.size);
 	tfp_table_add_text(t, host, strlen(host));
+	add_rates(t, k, env);
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
@@ -79,7 +103,7 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 		tfp_table_init(t, columns, sizeof(columns) / sizeof(columns[0]));
 		for (size_t i = 0; i < stats.kernels.count && (limit == 0 || i < limit); i++) {
 			const struct tfp_kernel *k = &stats.kernels.kernels[i];
-			add_row(t, k, i + 1, session->hosts[k->host].host);
+			add_row(t, k, i + 1, session->hosts[k->host].host, &stats.env);
 		}
 		tfp_table_set_property(t, "device_type", stats.env.device_type);
 		snprintf(number, sizeof(number), "%zu", stats.kernels.count);
@@ -157,19 +181,27 @@ static enum tfp_status instances(const struct tfp_session *session, const struct
 	return status;
 }
 
-static const char *reason(const struct tfp_run_traits *traits)
-{
-	if (traits->gpu_planes == 0)
-		return "No GPU was recorded in this run, and only GPUs run kernels.";
-	return NULL;
-}
-
 const struct tfp_tool tfp_kernel_stats = {
 	.name = "kernel_stats",
 	.title = "Kernel stats",
 	.summary = "Every GPU kernel with its launch, its operation and its time.",
+	.place = 50,
+	.key = 'k',
+	.filter = "Filter kernels",
 	.scope = TFP_HOSTS_BOTH,
-	.reason = reason,
+	.needs = TFP_NEEDS_GPU,
+	.without = "No GPU was recorded in this run, and only GPUs run kernels.",
+	.parameters =
+		{
+			TFP_TAKES(COUNT, "limit", "1000", "Rows that the table keeps; 0 for all."),
+		},
 	.render = render,
 	.instances = instances,
+	.row_parameters =
+		{
+			TFP_TAKES(TEXT, "kernel", NULL, "The kernel's name."),
+			TFP_TAKES(TEXT, "name", NULL,
+				  "The operation's name, which may be empty. One of the two is "
+				  "enough."),
+		},
 };

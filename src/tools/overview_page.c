@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Overview: where the step time goes, what the devices spend it on, and what
  * to do next (docs/tools/overview_page.md).
  */
-#include "analysis/op_db.h"
+#include "analysis/ops/op_db.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "tools/device_activity.h"
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const struct tfp_tool tfp_overview_page;
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TOP_OPS      10
@@ -112,13 +111,13 @@ static struct shares shares_of(const struct tfp_run_summary *run,
 		.device_op_percent = 100 * tfp_safe_divide(device, host + device),
 		.host_eager_percent = eager_percent(&run->stats.host_ops),
 		.device_eager_percent = eager_percent(framework_ops),
-		.outside_compilation_percent = outside_compilation_percent(&run->stats.device_ops),
+		.outside_compilation_percent = outside_compilation_percent(&run->stats.device.ops),
 		.compute_16_percent = 100 * tfp_safe_divide(narrow, narrow + wide),
 		.compute_32_percent = 100 * tfp_safe_divide(wide, narrow + wide),
 	};
 }
 
-/* What the list of kernels says of an op: whether its longest kernel's op is eligible, and
+/* Looks an op up in the list of kernels: whether its longest kernel's op is eligible, and
  * whether any kernel ran on tensor cores. */
 static void tensor_cores_of(const struct tfp_kernels *kernels, struct tfp_str op, bool *eligible,
 			    bool *used)
@@ -141,7 +140,7 @@ static bool add_top_ops(struct tfp_table *t, const struct tfp_run_summary *run,
 			const struct tfp_op_db *framework_ops)
 {
 	uint32_t *order = tfp_op_db_sorted(framework_ops);
-	double total = (double)run->stats.device_ops.total_op_time_ps, cumulative = 0;
+	double total = (double)run->stats.device.ops.total_op_time_ps, cumulative = 0;
 	size_t rows = 0;
 	if (!order)
 		return false;
@@ -185,10 +184,10 @@ static void set_tpu_properties(struct tfp_table *t, const struct tfp_run_summary
 	tfp_set_property(t, "device_duty_cycle_percent", "%.1f%%",
 			 tpu ? 100 * tfp_safe_divide(busy, busy + idle) : 0);
 	tfp_set_property(t, "device_idle_time_percent", "%.1f%%",
-			 tpu ? idle_percent(&run->stats.device_ops) : 0);
+			 tpu ? idle_percent(&run->stats.device.ops) : 0);
 	tfp_set_property(t, "host_idle_time_percent", "%.1f%%",
 			 tpu ? idle_percent(&run->stats.host_ops) : 0);
-	/* Only with limits that somebody gives, which nobody can. */
+	/* These need limits given by the user, and no client of XProf can give any. */
 	tfp_table_set_property(t, "flop_rate_utilization_relative_to_roofline", "0.0%");
 	tfp_table_set_property(t, "memory_bw_utilization_relative_to_hw_limit", "0.0%");
 }
@@ -447,7 +446,7 @@ static void add_latency(struct tfp_table *t, const char *label, double total_ps,
 	tfp_table_add_number(t, total_ps / 1e9);
 }
 
-/* Programs that train serve nobody, though sessions may run in them. */
+/* Programs that train answer no requests, though sessions may run in them. */
 static bool latency_table(struct tfp_table *t, const struct tfp_run_summary *run)
 {
 	static const struct {
@@ -485,7 +484,7 @@ static bool write_tables(const struct tfp_run_summary *run, struct tfp_answer *a
 	struct tfp_table *t = answer->tables;
 	tfp_op_db_init(&framework_ops);
 	answer->table_count = 7;
-	bool ok = tfp_op_db_by_framework_op(&run->stats.device_ops, &framework_ops);
+	bool ok = tfp_op_db_by_framework_op(&run->stats.device.ops, &framework_ops);
 	struct shares shares = {0};
 	if (ok) {
 		shares = shares_of(run, &framework_ops);
@@ -518,7 +517,23 @@ const struct tfp_tool tfp_overview_page = {
 	.aliases = {"overview"},
 	.title = "Overview",
 	.summary = "Where the step time goes, and what to do next.",
+	.place = 10,
+	.key = 'o',
+	.filter = "Filter top operations",
+	.shows_steps = true,
 	.scope = TFP_HOSTS_BOTH,
 	.peer_scope = TFP_HOSTS_ALL,
+	.parameters =
+		{
+			TFP_TAKES_ONE_OF("step_source", "marked",
+					 "What is a step: what the program marked as such, or, for "
+					 "programs that mark "
+					 "none, an execution of their module.",
+					 "marked", "module"),
+			TFP_TAKES(TEXT, "steps_of", NULL,
+				  "Of several hosts the one whose steps and verdict are shown: its "
+				  "name, or "
+				  "slowest; without it the first."),
+		},
 	.render = render,
 };

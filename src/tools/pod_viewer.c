@@ -1,33 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pod viewer: every step of every host beside the others
  * (docs/tools/pod_viewer.md). The answer is a document in protobuf's JSON form.
  */
+#include "base/json_writer.h"
 #include "tools/step_table.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-
-extern const struct tfp_tool tfp_pod_viewer;
-
-static void put_str(struct tfp_buf *out, struct tfp_str text)
-{
-	tfp_json_text(out, text.data, text.size);
-}
-
-static void put_text(struct tfp_buf *out, const char *text)
-{
-	put_str(out, (struct tfp_str){text, strlen(text)});
-}
-
-/* A double as protobuf prints it: whole numbers without a point. */
-static void put_us(struct tfp_buf *out, uint64_t ps)
-{
-	if (ps % 1000000 == 0)
-		tfp_buf_printf(out, "%" PRIu64, ps / 1000000);
-	else
-		tfp_json_number(out, (double)ps / 1e6);
-}
 
 /* Of equally long categories the last by the alphabet, as the peers have it. */
 static enum tfp_step_category longest(const uint64_t category_ps[TFP_STEP_CATEGORY_COUNT])
@@ -43,79 +25,105 @@ static enum tfp_step_category longest(const uint64_t category_ps[TFP_STEP_CATEGO
 	return (enum tfp_step_category)found;
 }
 
-static void put_core(struct tfp_buf *out, const struct tfp_run_summary *run,
+static void put_core(struct tfp_json *j, const struct tfp_run_summary *run,
 		     const struct tfp_step *step, const struct tfp_core_step *core)
 {
 	const char *host = run->hostnames[core->host];
 	uint64_t category_ps[TFP_STEP_CATEGORY_COUNT];
+	char number[24];
 	tfp_step_categories(core, category_ps);
-	tfp_buf_printf(out, "\"%" PRIu64 "\":{\"hostName\":", tfp_step_core_id(core));
-	put_text(out, host ? host : "");
-	tfp_buf_printf(out, ",\"chipId\":0,\"nodeId\":0,\"stepNum\":%" PRIu32, step->number);
-	tfp_buf_puts(out, ",\"totalDurationUs\":");
-	put_us(out, (uint64_t)core->duration_ps);
-	tfp_buf_puts(out, ",\"stepBreakdownUs\":{");
+	snprintf(number, sizeof(number), "%" PRIu64, tfp_step_core_id(core));
+	tfp_json_begin_object_of(j, number);
+	tfp_json_set_string(j, "hostName", host ? host : "");
+	tfp_json_set_integer(j, "chipId", 0);
+	tfp_json_set_integer(j, "nodeId", 0);
+	tfp_json_set_integer(j, "stepNum", step->number);
+	tfp_json_key(j, "totalDurationUs");
+	tfp_json_add_double(j, (double)core->duration_ps / 1e6);
+	tfp_json_begin_object_of(j, "stepBreakdownUs");
 	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++) {
-		tfp_buf_printf(out, "%s\"%u\":", c ? "," : "", c + 1);
-		put_us(out, category_ps[c]);
+		snprintf(number, sizeof(number), "%u", c + 1);
+		tfp_json_key(j, number);
+		tfp_json_add_double(j, (double)category_ps[c] / 1e6);
 	}
-	tfp_buf_puts(out, "},\"bottleneck\":");
-	put_text(out, tfp_step_category_name(longest(category_ps)));
-	tfp_buf_putc(out, '}');
+	tfp_json_end_object(j);
+	tfp_json_set_string(j, "bottleneck", tfp_step_category_name(longest(category_ps)));
+	tfp_json_end_object(j);
 }
 
-static void put_steps(struct tfp_buf *out, const struct tfp_run_summary *run)
+/* The peers have these fields, and leave them empty. */
+static void put_empty_fields(struct tfp_json *j)
+{
+	tfp_json_begin_array_of(j, "channelDb");
+	tfp_json_end_array(j);
+	tfp_json_begin_object_of(j, "coreIdToReplicaIdMap");
+	tfp_json_end_object(j);
+	tfp_json_begin_array_of(j, "allReduceOpDb");
+	tfp_json_end_array(j);
+}
+
+static void put_steps(struct tfp_json *j, const struct tfp_run_summary *run)
 {
 	const struct tfp_steps *steps = &run->steps;
-	tfp_buf_puts(out, "\"podStatsSequence\":{\"podStatsMap\":[");
+	tfp_json_begin_object_of(j, "podStatsSequence");
+	tfp_json_begin_array_of(j, "podStatsMap");
 	for (size_t s = 0; s < steps->count; s++) {
 		const struct tfp_step *step = &steps->steps[s];
-		tfp_buf_printf(out, "%s{\"stepNum\":%" PRIu32 ",\"podStatsPerCore\":{",
-			       s ? "," : "", step->number);
-		for (size_t c = 0; c < step->core_count; c++) {
-			if (c)
-				tfp_buf_putc(out, ',');
-			put_core(out, run, step, tfp_step_core(steps, s, c));
-		}
-		tfp_buf_puts(out, "},\"channelDb\":[],\"coreIdToReplicaIdMap\":{},"
-				  "\"allReduceOpDb\":[]}");
+		tfp_json_begin_object(j);
+		tfp_json_set_integer(j, "stepNum", step->number);
+		tfp_json_begin_object_of(j, "podStatsPerCore");
+		for (size_t c = 0; c < step->core_count; c++)
+			put_core(j, run, step, tfp_step_core(steps, s, c));
+		tfp_json_end_object(j);
+		put_empty_fields(j);
+		tfp_json_end_object(j);
 	}
-	tfp_buf_puts(out, "]}");
+	tfp_json_end_array(j);
+	tfp_json_end_object(j);
 }
 
-static void put_document(struct tfp_buf *out, const struct tfp_run_summary *run)
+static void put_diagnostics(struct tfp_json *j, const char *warning)
 {
-	const char *warning = tfp_step_diagnostic(&run->steps);
-	tfp_buf_puts(out, "{\"deviceType\":");
-	put_text(out, run->stats.env.device_type);
-	tfp_buf_putc(out, ',');
-	put_steps(out, run);
-	/* Ours; readers of protobuf messages ignore fields that they do not know. */
-	tfp_buf_puts(out, ",\"hosts\":[");
-	for (size_t h = 0; h < run->step_hosts.session->host_count; h++) {
-		if (h)
-			tfp_buf_putc(out, ',');
-		put_text(out, tfp_step_host_name(&run->step_hosts, (uint32_t)h));
-	}
-	tfp_buf_putc(out, ']');
-	if (run->steps.count == 0)
-		tfp_buf_puts(out, ",\"noSteps\":true");
-	if (run->steps.module_steps)
-		tfp_buf_printf(out, ",\"moduleSteps\":%" PRIu32, run->steps.module_steps);
-	if (run->steps.module.size) {
-		tfp_buf_puts(out, ",\"stepSource\":\"module\",\"stepModule\":");
-		put_str(out, run->steps.module);
-	}
-	tfp_buf_puts(out, ",\"diagnostics\":{\"info\":[],\"warnings\":[");
+	tfp_json_begin_object_of(j, "diagnostics");
+	tfp_json_begin_array_of(j, "info");
+	tfp_json_end_array(j);
+	tfp_json_begin_array_of(j, "warnings");
 	if (warning)
-		put_text(out, warning);
-	tfp_buf_puts(out, "],\"errors\":[]},\"stepBreakdownEvents\":[");
-	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++) {
-		tfp_buf_printf(out, "%s{\"id\":%u,\"name\":", c ? "," : "", c + 1);
-		put_text(out, tfp_step_category_name((enum tfp_step_category)c));
-		tfp_buf_putc(out, '}');
+		tfp_json_add_string(j, warning);
+	tfp_json_end_array(j);
+	tfp_json_begin_array_of(j, "errors");
+	tfp_json_end_array(j);
+	tfp_json_end_object(j);
+}
+
+static void put_document(struct tfp_json *j, const struct tfp_run_summary *run)
+{
+	tfp_json_begin_object(j);
+	tfp_json_set_string(j, "deviceType", run->stats.env.device_type);
+	put_steps(j, run);
+	/* Ours; readers of protobuf messages ignore fields that they do not know. */
+	tfp_json_begin_array_of(j, "hosts");
+	for (size_t h = 0; h < run->step_hosts.session->host_count; h++)
+		tfp_json_add_string(j, tfp_step_host_name(&run->step_hosts, (uint32_t)h));
+	tfp_json_end_array(j);
+	if (run->steps.count == 0)
+		tfp_json_set_boolean(j, "noSteps", true);
+	if (run->steps.module_steps)
+		tfp_json_set_integer(j, "moduleSteps", run->steps.module_steps);
+	if (run->steps.module.size) {
+		tfp_json_set_string(j, "stepSource", "module");
+		tfp_json_set_text(j, "stepModule", run->steps.module.data, run->steps.module.size);
 	}
-	tfp_buf_puts(out, "]}");
+	put_diagnostics(j, tfp_step_diagnostic(&run->steps));
+	tfp_json_begin_array_of(j, "stepBreakdownEvents");
+	for (unsigned c = 0; c < TFP_STEP_CATEGORY_COUNT; c++) {
+		tfp_json_begin_object(j);
+		tfp_json_set_integer(j, "id", c + 1);
+		tfp_json_set_string(j, "name", tfp_step_category_name((enum tfp_step_category)c));
+		tfp_json_end_object(j);
+	}
+	tfp_json_end_array(j);
+	tfp_json_end_object(j);
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
@@ -124,9 +132,10 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 	struct tfp_run_summary run;
 	enum tfp_status status = tfp_run_summary(session, query, &run, err);
 	if (status == TFP_OK) {
-		put_document(&answer->json, &run);
-		if (tfp_buf_failed(&answer->json))
-			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the steps of hosts");
+		struct tfp_json j;
+		tfp_json_init(&j, &answer->json);
+		put_document(&j, &run);
+		status = tfp_json_finish(&j, err);
 	}
 	tfp_run_summary_release(&run);
 	return status;
@@ -136,7 +145,19 @@ const struct tfp_tool tfp_pod_viewer = {
 	.name = "pod_viewer",
 	.title = "Pod viewer",
 	.summary = "Every step of every host, side by side.",
+	.place = 70,
+	.key = 'p',
+	.filter = "Filter hosts",
+	.shows_steps = true,
 	.scope = TFP_HOSTS_BOTH,
 	.peer_scope = TFP_HOSTS_ALL,
+	.parameters =
+		{
+			TFP_TAKES_ONE_OF("step_source", "marked",
+					 "What is a step: what the program marked as such, or, for "
+					 "programs that mark "
+					 "none, an execution of their module.",
+					 "marked", "module"),
+		},
 	.render = render,
 };

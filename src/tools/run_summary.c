@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run_summary.h"
 
+#include "analysis/steps/steps_combine.h"
 #include "base/alloc.h"
-#include "tools/summary.h"
+#include "session/given_peaks.h"
+#include "session/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +149,7 @@ static enum tfp_status conclude(struct tfp_run_summary *s, const struct tfp_sess
 {
 	double ratio = 0;
 	tfp_op_stats_end(&s->stats);
+	tfp_given_peaks_apply(session->peaks, &s->stats.env);
 	if (s->captures) {
 		s->utilization.matrix_unit_percent /= s->captures;
 		s->utilization.hbm_percent /= s->captures;

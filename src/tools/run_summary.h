@@ -1,18 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the step dashboards take from the captures of a session: summaries of
- * all hosts, merged (op_stats.md 5).
+ * The summaries of a session's hosts, merged, for the dashboards about steps (op_stats.md 5).
  */
 #ifndef TFP_TOOLS_RUN_SUMMARY_H
 #define TFP_TOOLS_RUN_SUMMARY_H
 
-#include "analysis/bottleneck.h"
-#include "analysis/input_ops.h"
-#include "analysis/op_stats.h"
-#include "analysis/requests.h"
-#include "analysis/steps.h"
-#include "analysis/tf_functions.h"
-#include "analysis/utilization.h"
-#include "tools/session.h"
+#include "analysis/ops/input_ops.h"
+#include "analysis/ops/tf_functions.h"
+#include "analysis/steps/bottleneck.h"
+#include "analysis/steps/requests.h"
+#include "analysis/steps/steps.h"
+#include "analysis/summary/op_stats.h"
+#include "analysis/summary/utilization.h"
+#include "session/session.h"
 #include "tools/step_hosts.h"
 #include "tools/tool.h"
 
@@ -40,7 +40,7 @@ struct tfp_run_summary {
  * `marked`, steps are what was marked as such; steps_of chooses whose steps are shown
  * (step_hosts.h). TFP_BAD_QUERY for anything else. out is released by the caller in any
  * case, and must not outlive the session. Files that cannot be read are left out
- * unless they are all, as tfp_session_summaries does. */
+ * unless no other is left, as tfp_session_summaries does. */
 enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
 				struct tfp_run_summary *out, struct tfp_error *err) TFP_CHECK;
 void tfp_run_summary_release(struct tfp_run_summary *summary);

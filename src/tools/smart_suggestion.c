@@ -1,9 +1,11 @@
-/* What the overview found, for XProf's clients: a list of sentences, which they take for HTML. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The overview's findings, for XProf's clients: a list of sentences, which they take for HTML. */
+#include "base/json_writer.h"
 #include "tools/tool.h"
 
 #include <string.h>
 
-/* Properties of the overview: what was found, and its class where it may be harmless. */
+/* Properties of the overview: the finding, and its class where it may be harmless. */
 static const struct {
 	const char *rule, *text, *class;
 } rules[] = {
@@ -36,24 +38,36 @@ static bool is_harmless(const char *class)
 	       strcmp(class, "no") == 0 || strcmp(class, "unknown") == 0;
 }
 
-/* As text of HTML within a text of JSON. */
-static void add_html(struct tfp_buf *json, const char *text)
+/* As text of HTML. */
+static void add_html(struct tfp_buf *out, const char *text)
 {
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		if (c == '&')
-			tfp_buf_puts(json, "&amp;");
+			tfp_buf_puts(out, "&amp;");
 		else if (c == '<')
-			tfp_buf_puts(json, "&lt;");
+			tfp_buf_puts(out, "&lt;");
 		else if (c == '>')
-			tfp_buf_puts(json, "&gt;");
+			tfp_buf_puts(out, "&gt;");
 		else if (c == '"')
-			tfp_buf_puts(json, "&quot;");
-		else if (c == '\\')
-			tfp_buf_puts(json, "\\\\");
+			tfp_buf_puts(out, "&quot;");
 		else
-			tfp_buf_putc(json, c < ' ' ? ' ' : (char)c);
+			tfp_buf_putc(out, c < ' ' ? ' ' : (char)c);
 	}
+}
+
+static bool put_suggestion(struct tfp_json *j, const char *rule, const char *text)
+{
+	struct tfp_buf html;
+	tfp_buf_init(&html, SIZE_MAX / 2);
+	add_html(&html, text);
+	bool ok = !tfp_buf_failed(&html);
+	tfp_json_begin_object(j);
+	tfp_json_set_string(j, "ruleName", rule);
+	tfp_json_set_text(j, "suggestionText", tfp_buf_text(&html), html.size);
+	tfp_json_end_object(j);
+	tfp_buf_release(&html);
+	return ok;
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
@@ -64,25 +78,25 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 	const struct tfp_param params[] = {{"steps_of", "slowest"}, {"step_source", source}};
 	const struct tfp_query slowest = {params, source ? 2 : 1};
 	struct tfp_answer overview;
-	struct tfp_buf *json = &answer->json;
-	unsigned count = 0;
+	struct tfp_json j;
 	tfp_answer_init(&overview);
 	enum tfp_status status =
 		tfp_tool_find("overview_page")->render(session, &slowest, &overview, err);
-	if (status == TFP_OK)
-		tfp_buf_puts(json, "{\"suggestions\":[");
+	tfp_json_init(&j, &answer->json);
+	tfp_json_begin_object(&j);
+	tfp_json_begin_array_of(&j, "suggestions");
 	for (size_t i = 0; status == TFP_OK && i < sizeof(rules) / sizeof(rules[0]); i++) {
 		const char *text = find_property(&overview, rules[i].text);
 		const char *class = rules[i].class ? find_property(&overview, rules[i].class) : "";
 		if (!text[0] || is_harmless(class))
 			continue;
-		tfp_buf_printf(json, "%s{\"ruleName\":\"%s\",\"suggestionText\":\"",
-			       count++ ? "," : "", rules[i].rule);
-		add_html(json, text);
-		tfp_buf_puts(json, "\"}");
+		if (!put_suggestion(&j, rules[i].rule, text))
+			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the suggestions");
 	}
+	tfp_json_end_array(&j);
+	tfp_json_end_object(&j);
 	if (status == TFP_OK)
-		tfp_buf_puts(json, "]}");
+		status = tfp_json_finish(&j, err);
 	tfp_answer_release(&overview);
 	return status;
 }
@@ -93,5 +107,13 @@ const struct tfp_tool tfp_smart_suggestion = {
 	.summary = "What the overview found, for XProf's clients.",
 	.scope = TFP_HOSTS_BOTH,
 	.peer_scope = TFP_HOSTS_ALL,
+	.parameters =
+		{
+			TFP_TAKES_ONE_OF("step_source", "marked",
+					 "What is a step: what the program marked as such, or, for "
+					 "programs that mark "
+					 "none, an execution of their module.",
+					 "marked", "module"),
+		},
 	.render = render,
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/step_hosts.h"
 
 #include "base/alloc.h"
@@ -130,7 +131,8 @@ static void put_names(struct tfp_buf *out, const struct tfp_step_hosts *hosts, c
 		tfp_buf_printf(out, " and %zu more", count - named);
 }
 
-/* What a verdict judges, in percent of the step time: "POTENTIALLY" is about all others. */
+/* The share that a verdict judges, in percent of the step time: "POTENTIALLY" is about all
+ * others. */
 static double judged_percent(const struct tfp_bottleneck *b, enum tfp_judgement which)
 {
 	if (which == TFP_ON_INPUT && b->input.word && strcmp(b->input.word, "POTENTIALLY") == 0)
@@ -193,7 +195,7 @@ static void on_input(const struct tfp_step_hosts *hosts, const struct tfp_bottle
 {
 	static const char *const words[] = {"HIGHLY", "MODERATELY", "POTENTIALLY", "NOT"};
 	const char *word = shown->input.word;
-	/* Where nothing is wrong nobody asks who is the closest to it. */
+	/* Where nothing is wrong, the host closest to a fault does not matter. */
 	double given = strcmp(word, "NOT") == 0 ? 100 : judged_percent(shown, TFP_ON_INPUT);
 	size_t same = with_word(hosts, word, chosen);
 	whose(hosts, out);

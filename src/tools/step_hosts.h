@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps of several hosts: whose the tables show, which host is the slowest, and for which
  * of them a verdict holds (docs/tools/overview_page.md, "Several hosts").
@@ -8,9 +9,9 @@
 #ifndef TFP_TOOLS_STEP_HOSTS_H
 #define TFP_TOOLS_STEP_HOSTS_H
 
-#include "analysis/bottleneck.h"
+#include "analysis/steps/bottleneck.h"
 #include "base/buf.h"
-#include "tools/session.h"
+#include "session/session.h"
 #include "tools/tool.h"
 
 /* The verdict of a host by its own steps alone. */
@@ -41,17 +42,17 @@ enum tfp_status tfp_step_hosts(const struct tfp_session *session, const struct t
 /* Accepts zeroed memory. */
 void tfp_step_hosts_release(struct tfp_step_hosts *hosts);
 
-/* As the host's file is called, which pickers and queries go by. */
+/* The name of the host's file, by which pickers and queries know it. */
 const char *tfp_step_host_name(const struct tfp_step_hosts *hosts, uint32_t place);
 
 enum tfp_judgement { TFP_ON_INPUT, TFP_ON_KERNEL_LAUNCH, TFP_ON_ALL_OTHERS, TFP_ON_COLLECTIVES };
 
-/* Appends what shown says, and where several hosts have the steps whose verdict it is and
- * which others it holds for; of a verdict that only other hosts have, theirs. Nothing where
- * there is nothing to say. Valid UTF-8. shown: of the hosts that the tables show. */
+/* Appends the words of shown, the verdict of the hosts that the tables show. Where several hosts
+ * have the steps it names the host, and others for which the verdict holds. Where only other
+ * hosts have a verdict it appends theirs; where none has, nothing. Valid UTF-8. */
 void tfp_step_hosts_verdict(const struct tfp_step_hosts *hosts, enum tfp_judgement which,
 			    const struct tfp_bottleneck *shown, struct tfp_buf *out);
-/* Appends of that only what is about hosts; nothing of one host. */
+/* Appends only the part about hosts, and nothing for a session of one. */
 void tfp_step_hosts_sentence(const struct tfp_step_hosts *hosts, enum tfp_judgement which,
 			     const struct tfp_bottleneck *shown, struct tfp_buf *out);
 

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables that the overview and the input pipeline have in common: steps,
- * and diagnostics (input_pipeline.md 1, overview.md 1).
+ * and diagnostics (docs/tools/overview_page.md, "[1] Steps").
  */
 #ifndef TFP_TOOLS_STEP_TABLE_H
 #define TFP_TOOLS_STEP_TABLE_H
@@ -15,8 +16,8 @@ void tfp_step_table(struct tfp_table *t, const struct tfp_run_summary *run);
  * steps. */
 void tfp_diagnostics_table(struct tfp_table *t, const struct tfp_run_summary *run, bool all);
 
-/* Sets a property to a verdict with what it says about hosts, "" where there is nothing to
- * say (step_hosts.h). */
+/* Sets a property to a verdict and its hosts (step_hosts.h), or to "" where there is nothing to
+ * say. */
 void tfp_set_verdict(struct tfp_table *t, const char *key, const struct tfp_run_summary *run,
 		     enum tfp_judgement which);
 /* Where several hosts have the steps: step_hosts, slowest_host, hosts_statement, and unless

@@ -1,19 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tf.data bottleneck: which input pipelines are slow, and which iterator makes
  * them so (docs/tools/tf_data_bottleneck_analysis.md).
  */
-#include "analysis/iterators.h"
+#include "analysis/tf_data/iterators.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "base/utf8.h"
-#include "tools/run_clock.h"
+#include "session/run_clock.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-extern const struct tfp_tool tfp_tf_data_bottleneck_analysis;
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -659,6 +658,21 @@ const struct tfp_tool tfp_tf_data_bottleneck_analysis = {
 	.aliases = {"tf_data_bottleneck", "tf_data"},
 	.title = "tf.data bottleneck",
 	.summary = "Which tf.data pipelines are slow, and which of their iterators makes them so.",
+	.place = 80,
+	.key = 'd',
+	.filter = "Filter pipelines",
 	.scope = TFP_HOSTS_BOTH,
+	.parameters =
+		{
+			TFP_TAKES(TEXT, "graph_host", NULL,
+				  "Only rows of this host in the first table."),
+			TFP_TAKES(TEXT, "pipeline", NULL,
+				  "Only rows of this input pipeline in the first table."),
+			TFP_TAKES(
+				COUNT, "rank", NULL,
+				"Only one call in the first table, by its rank; 0 is the slowest."),
+			TFP_TAKES(COUNT, "limit", "500000",
+				  "Rows that the first table keeps; 0 for all."),
+		},
 	.render = render,
 };

@@ -1,35 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/tool.h"
 
-#include "base/number.h"
-#include "tools/one_state.h"
-
-#include <string.h>
+#include "session/one_state.h"
 
 /* Most bytes of one answer. */
 #define MAX_ANSWER ((size_t)1 << 30)
-
-const char *tfp_query_get(const struct tfp_query *query, const char *key)
-{
-	for (size_t i = 0; i < query->count; i++) {
-		if (strcmp(query->params[i].key, key) == 0)
-			return query->params[i].value;
-	}
-	return NULL;
-}
-
-enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *key,
-				    uint64_t fallback, uint64_t *value, struct tfp_error *err)
-{
-	const char *text = tfp_query_get(query, key);
-	*value = fallback;
-	if (!text)
-		return TFP_OK;
-	if (!tfp_number(text, UINT64_MAX, value))
-		return tfp_fail(err, TFP_BAD_QUERY,
-				"parameter %s: \"%.100s\" is not a whole number from 0 on", key,
-				text);
-	return TFP_OK;
-}
 
 void tfp_answer_init(struct tfp_answer *answer)
 {
@@ -64,18 +39,19 @@ enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tf
 {
 	if (failed(answer))
 		return no_memory(err);
+	struct tfp_json j;
+	tfp_json_init(&j, out);
 	if (answer->table_count == 0 || answer->json.size) {
-		tfp_buf_add(out, answer->json.data, answer->json.size);
+		tfp_json_add_raw(&j, answer->json.data, answer->json.size);
+	} else if (answer->bare) {
+		tfp_table_write_json(&answer->tables[0], &j);
 	} else {
-		for (size_t i = 0; i < answer->table_count; i++) {
-			if (!answer->bare)
-				tfp_buf_putc(out, i == 0 ? '[' : ',');
-			tfp_table_write_json(&answer->tables[i], out);
-		}
-		if (!answer->bare)
-			tfp_buf_putc(out, ']');
+		tfp_json_begin_array(&j);
+		for (size_t i = 0; i < answer->table_count; i++)
+			tfp_table_write_json(&answer->tables[i], &j);
+		tfp_json_end_array(&j);
 	}
-	return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
+	return tfp_json_finish(&j, err);
 }
 
 enum tfp_status tfp_answer_write_csv(const struct tfp_answer *answer, enum tfp_csv_form form,
@@ -108,6 +84,9 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
 				const struct tfp_query *query, struct tfp_answer *answer,
 				struct tfp_error *err)
 {
+	enum tfp_status status = tfp_tool_check(tool, query, err);
+	if (status != TFP_OK)
+		return status;
 	if (session->host_count > 1 && !(tool->scope & TFP_HOSTS_ALL)) {
 		tfp_fail(err, TFP_BAD_QUERY, "%s shows one host at a time", tool->name);
 		tfp_error_set_hint(err, "name one as host, for example \"%s\"",
@@ -120,5 +99,9 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
 
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)
 {
-	return tool->reason && !traits->unreadable ? tool->reason(traits) : NULL;
+	unsigned has = (traits->host_planes ? TFP_NEEDS_HOST : 0u) |
+		       (traits->gpu_planes ? TFP_NEEDS_GPU : 0u) |
+		       (traits->tpu_planes ? TFP_NEEDS_TPU : 0u) |
+		       (traits->program_planes ? TFP_NEEDS_PROGRAM : 0u);
+	return tool->needs && !(tool->needs & has) && !traits->unreadable ? tool->without : NULL;
 }

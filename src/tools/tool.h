@@ -1,36 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A dashboard. The registry is the only list of them: the HTTP API, the
- * command line, the page's navigation, the docs test and the golden tests
- * iterate it.
+ * A dashboard: src/tools/x.c, which defines `const struct tfp_tool tfp_x`. The build finds it in
+ * the folder; nothing else lists tools by hand. The HTTP API, the command line with its help, the
+ * page with its navigation, the tables in the documents and the tests take what they know of a
+ * tool from this struct, those that are not C by /tools or `tfprof tools --format json`.
  */
 #ifndef TFP_TOOLS_TOOL_H
 #define TFP_TOOLS_TOOL_H
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "session/query.h"
+#include "session/session.h"
 #include "tools/data_table.h"
-#include "tools/session.h"
+#include "tools/parameter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Parameters of a request, decoded. */
-struct tfp_param {
-	const char *key, *value;
-};
-
-struct tfp_query {
-	const struct tfp_param *params;
-	size_t count;
-};
-
-/* The first value under a key, or NULL. */
-const char *tfp_query_get(const struct tfp_query *query, const char *key);
-/* A whole number from 0 on; fallback when the key is absent, TFP_BAD_QUERY
- * when it is not a number. */
-enum tfp_status tfp_query_get_count(const struct tfp_query *query, const char *key,
-				    uint64_t fallback, uint64_t *value,
-				    struct tfp_error *err) TFP_CHECK;
 
 /* What a tool answers: tables, or JSON text ready made, or both: then the tables are for who
  * wants CSV or text. */
@@ -59,40 +45,70 @@ enum tfp_host_scope {
 /* What a run holds, from a quick look at its files. */
 struct tfp_run_traits {
 	size_t gpu_planes, tpu_planes, host_planes;
-	bool unreadable; /* no file of the run could be read */
+	size_t program_planes; /* that hold compiled programs */
+	bool unreadable;       /* no file of the run could be read */
 };
 
+/* What a run can be without. */
+enum tfp_tool_need {
+	TFP_NEEDS_HOST = 1,
+	TFP_NEEDS_GPU = 2,
+	TFP_NEEDS_TPU = 4,
+	TFP_NEEDS_PROGRAM = 8, /* HLO */
+	TFP_NEEDS_DEVICE = TFP_NEEDS_GPU | TFP_NEEDS_TPU,
+};
+
+#define TFP_TOOL_ALIASES    3
+#define TFP_TOOL_PARAMETERS 16
+#define TFP_ROW_PARAMETERS  4
+
 struct tfp_tool {
-	const char *name;       /* the word everywhere: URL, file, page, doc */
-	const char *aliases[3]; /* older names; NULL where there are fewer */
-	const char *title;      /* "Kernel stats" */
-	const char *summary;    /* a sentence */
+	const char *name;                      /* the word everywhere: URL, file, page, doc */
+	const char *aliases[TFP_TOOL_ALIASES]; /* older names; NULL where there are fewer */
+	const char *title;                     /* "Kernel stats" */
+	const char *summary;                   /* a sentence */
+	/* The place in the navigation, lowest first; no two tools have the same. 0: it is only for
+	 * XProf's clients, and not listed. */
+	unsigned place;
+	char key;           /* on the page `g` and then this letter open it; 0: none */
+	const char *filter; /* what the page's search box says, "Filter kernels"; NULL: "Filter" */
+	bool shows_steps;   /* the page keeps the steps that were chosen on another such one */
 	enum tfp_host_scope scope;
 	/* What of it /hosts offers XProf's clients; 0: all. */
 	enum tfp_host_scope peer_scope;
 	bool takes_hosts; /* several hosts of a run may be chosen by name */
 	/* The name under which XProf's clients know it (/run_tools); NULL: the same. */
 	const char *peer_name;
-	/* NULL when the tool has something to show for such a run, else why
-	 * not, as a sentence for the user. */
-	const char *(*reason)(const struct tfp_run_traits *traits);
-	/* Called by tfp_tool_render. answer is initialised; what was added to it is released by the
-	 * caller in any case. */
+	/* Of enum tfp_tool_need: a run that has one of these has something to show. 0: every run
+	 * has. without is the sentence for the user about one that has none. */
+	unsigned needs;
+	const char *without;
+	/* What it can be asked; those without a name are none. */
+	struct tfp_parameter parameters[TFP_TOOL_PARAMETERS];
+	/* Called by tfp_tool_render, which has checked the parameters. answer is initialised; what
+	 * was added to it is released by the caller in any case. */
 	enum tfp_status (*render)(const struct tfp_session *session, const struct tfp_query *query,
 				  struct tfp_answer *answer, struct tfp_error *err);
-	/* Writes /instances's JSON for one row of the tool's table (docs/api.md);
-	 * NULL when the tool has none. */
+	/* Writes /instances's JSON for one row of the tool's table (docs/api.md), which
+	 * row_parameters name; NULL when the tool has none. */
 	enum tfp_status (*instances)(const struct tfp_session *session,
 				     const struct tfp_query *query, struct tfp_buf *json,
 				     struct tfp_error *err);
+	struct tfp_parameter row_parameters[TFP_ROW_PARAMETERS];
 };
 
-/* In the order of the page's navigation. */
-extern const struct tfp_tool *const tfp_tools[];
-extern const size_t tfp_tool_count;
+/* The tool behind another in the navigation; of NULL the first. NULL when there is none. What is
+ * only for XProf's clients is not among them. */
+const struct tfp_tool *tfp_tool_next(const struct tfp_tool *tool);
 
-/* Renders, unless the session has more hosts than the tool shows at a time (TFP_BAD_QUERY).
- * An answer is of one state of the files (one_state.h). */
+/* Whether a query can be put to the tool (TFP_BAD_QUERY): every parameter of its own has a value
+ * that it takes, and no parameter is one that nobody has. What other tools take, or XProf's
+ * clients send, is not read here. */
+enum tfp_status tfp_tool_check(const struct tfp_tool *tool, const struct tfp_query *query,
+			       struct tfp_error *err) TFP_CHECK;
+
+/* Renders, unless the query cannot be put to the tool or the session has more hosts than the tool
+ * shows at a time (TFP_BAD_QUERY). An answer is of one state of the files (one_state.h). */
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
 				const struct tfp_query *query, struct tfp_answer *answer,
 				struct tfp_error *err) TFP_CHECK;
@@ -101,8 +117,8 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
  * asked, the tool answers with the error. */
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits);
 
-/* By name or alias, also what only XProf's clients ask for and tfp_tools does not list; a
- * trailing '^' (an old form of XProf's) is ignored. NULL when there is none. */
+/* By name or alias, also what only XProf's clients ask for; a trailing '^' (an old form of XProf's)
+ * is ignored. NULL when there is none. */
 const struct tfp_tool *tfp_tool_find(const char *name);
 
 #endif

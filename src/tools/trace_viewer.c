@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * XProf's trace viewers for those who ask for them as XProf is asked: the page
+ * XProf's trace viewers, for clients that ask as they ask XProf: the page
  * of this program reads /trace_viewer/tiles and its like instead.
  */
 #include "tools/tool.h"
-#include "tools/trace_chrome.h"
+#include "trace/trace_chrome.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +13,6 @@
 
 /* XProf's page asks for so many slots when it does not know its width. */
 #define RESOLUTION 8000
-
-static const char *reason(const struct tfp_run_traits *traits)
-{
-	(void)traits;
-	return NULL;
-}
 
 static enum tfp_status into_buffer(void *context, const void *bytes, size_t size,
 				   struct tfp_error *err)
@@ -120,8 +115,6 @@ static enum tfp_status read_streaming(struct request *r, const struct tfp_query 
 	const char *args = given(query, "args");
 	if (status != TFP_OK)
 		return status;
-	if (args && strcmp(args, "all") != 0 && strcmp(args, "uid") != 0)
-		return tfp_fail(err, TFP_BAD_QUERY, "args must be uid or all");
 	if (resolution < 0 || resolution > 1e15)
 		return tfp_fail(err, TFP_BAD_QUERY, "resolution must be a number from 0 on");
 	r->options.all_args = args && strcmp(args, "all") == 0;
@@ -138,12 +131,6 @@ static enum tfp_status read_streaming(struct request *r, const struct tfp_query 
 static enum tfp_status read_common(struct request *r, const struct tfp_query *query,
 				   struct tfp_error *err)
 {
-	const char *format = given(query, "format");
-	if (format && strcmp(format, "json") != 0) {
-		tfp_fail(err, TFP_BAD_QUERY, "format \"%.40s\" is not offered", format);
-		tfp_error_set_hint(err, "format=json; /trace_viewer/export has other formats");
-		return TFP_BAD_QUERY;
-	}
 	enum tfp_status status =
 		tfp_trace_filter_new(&r->filter, given(query, "selected_group_ids"),
 				     given(query, "trace_filter_config"), err);
@@ -173,10 +160,42 @@ const struct tfp_tool tfp_trace_viewer = {
 	.aliases = {"trace_viewer@"},
 	.title = "Trace viewer",
 	.summary = "Every event of every thread and stream on a timeline.",
+	.place = 40,
+	.key = 'v',
+	.filter = "Find events in the whole trace",
+	.shows_steps = true,
 	.scope = TFP_HOSTS_BOTH,
 	.peer_scope = TFP_HOSTS_ONE,
 	.takes_hosts = true,
 	.peer_name = "trace_viewer@",
-	.reason = reason,
+	.parameters =
+		{
+			TFP_TAKES(NUMBER, "resolution", "8000",
+				  "Slots of the drawing: what is shorter than one may be left out; "
+				  "0 for all."),
+			TFP_TAKES(NUMBER, "start_time_ms", "0",
+				  "Where the window begins, or where the one event does."),
+			TFP_TAKES(NUMBER, "end_time_ms", NULL, "Where the window ends."),
+			TFP_TAKES(TEXT, "search_prefix", NULL,
+				  "Only events whose names begin so, at any time."),
+			TFP_TAKES(BOOLEAN, "full_dma", "false",
+				  "Also the copies that are left out otherwise."),
+			TFP_TAKES(TEXT, "event_name", NULL,
+				  "Only the one event of this name, with all of its arguments."),
+			TFP_TAKES(NUMBER, "duration_ms", "0", "How long the one event is."),
+			TFP_TAKES(COUNT, "unique_id", "0", "The uid of the one event."),
+			TFP_TAKES_ONE_OF("args", "uid",
+					 "Which arguments events have: an id by which to ask for "
+					 "the others, or all.",
+					 "uid", "all"),
+			TFP_TAKES(TEXT, "selected_group_ids", NULL,
+				  "Only events of these groups, such as 3,4."),
+			TFP_TAKES(TEXT, "trace_filter_config", NULL,
+				  "Which events are left out, as XProf's page writes it in JSON."),
+			TFP_TAKES_ONE_OF(
+				"format", "json",
+				"The form of the answer; /trace_viewer/export has other forms.",
+				"json"),
+		},
 	.render = render,
 };

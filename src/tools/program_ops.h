@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device ops that the dashboards of programs show (op profile, HLO stats, roofline): those
+ * of all hosts of a session, merged by program, with their texts; and what is left out.
+ *
+ * XProf shows instructions of programs, and ops that a framework named in the stat tf_op; all
+ * other device time it takes for idle. So do these dashboards where a session has programs.
+ * Where it has none, or with others=true, everything that ran is shown, by whatever names it.
+ */
+#ifndef TFP_TOOLS_PROGRAM_OPS_H
+#define TFP_TOOLS_PROGRAM_OPS_H
+
+#include "analysis/ops/op_rates.h"
+#include "analysis/ops/op_texts.h"
+#include "analysis/summary/op_stats.h"
+#include "session/query.h"
+#include "session/session.h"
+#include "tools/data_table.h"
+#include "tools/parameter.h"
+
+struct tfp_program_ops {
+	struct tfp_op_stats stats; /* env has the peaks that count, also those asked for */
+	struct tfp_op_texts texts;
+	/* By self time, then by name; without IDLE. Of stats. */
+	const struct tfp_op **list;
+	size_t count;
+	bool has_others;          /* all that ran is in the list */
+	bool has_devices;         /* some device did something */
+	uint64_t op_time_ps;      /* self time of the list */
+	uint64_t total_time_ps;   /* with idle time */
+	uint64_t busy_time_ps;    /* self time of all that ran, whether in the list or not */
+	uint64_t no_hlo_time_ps;  /* of it, what belongs to no known HLO instruction */
+	uint64_t no_cost_time_ps; /* of the list, time of ops whose cost nobody knows */
+};
+
+/* Parameters that every tool takes which shows these. */
+#define TFP_PROGRAM_OPS_PARAMETERS                                                                 \
+	TFP_TAKES(BOOLEAN, "others", NULL,                                                         \
+		  "Shows also what belongs to no known program, which XProf takes for idle time; " \
+		  "without it, only where no program is known."),                                  \
+		TFP_TAKES(NUMBER, "peak_tflops", NULL,                                             \
+			  "What a device can compute at most, in TFLOP/s, in place of what the "   \
+			  "capture says."),                                                        \
+		TFP_TAKES(NUMBER, "peak_hbm_gbs", NULL,                                            \
+			  "Its memory's largest bandwidth in GB/s."),                              \
+		TFP_TAKES(NUMBER, "peak_sram_gbs", NULL,                                           \
+			  "The same of its fast memory: shared memory of GPUs, VMEM of TPUs.")
+
+/* out is released by the caller in any case. */
+enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct tfp_query *query,
+				struct tfp_program_ops *out, struct tfp_error *err) TFP_CHECK;
+void tfp_program_ops_release(struct tfp_program_ops *ops);
+
+/* An op's texts; never NULL. */
+const struct tfp_op_text *tfp_program_ops_text(const struct tfp_program_ops *ops,
+					       const struct tfp_op *op);
+/* IDLE as an op: what is left of the total. */
+struct tfp_op tfp_program_ops_idle(const struct tfp_program_ops *ops);
+
+/* What a table says of itself: device_type, peaks_source, and in microseconds total_time_us,
+ * busy_time_us, no_hlo_time_us, unknown_cost_time_us. */
+void tfp_program_ops_properties(const struct tfp_program_ops *ops, struct tfp_table *table);
+/* The source of an op in XProf's form: an HTML element with the stack as its title. Texts are
+ * escaped. Nothing where none is known. */
+void tfp_program_ops_add_source(struct tfp_table *table, const struct tfp_op_text *text);
+
+#endif
