@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/access.h"
 
 #include "base/alloc.h"
@@ -10,7 +11,7 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 struct tfp_access {
-	char *token; /* NULL: none is asked for */
+	char *token; /* NULL: none is needed */
 	char session[TFP_TOKEN_SIZE];
 	bool check_host, tls, framed;
 	uint16_t port;
@@ -122,8 +123,8 @@ static bool host_is_ours(const struct tfp_access *a, const char *host)
 static bool check_host(const struct tfp_access *a, const struct tfp_access_request *r,
 		       struct tfp_error *err)
 {
-	/* Browsers always send it, so its absence is no attack; but what changes
-	 * something does not rely on that. */
+	/* Browsers always send Host, so a request without one is no attack. A request that
+	 * changes something still needs it. */
 	if (!a->check_host || (!r->host && !r->changes) || (r->host && host_is_ours(a, r->host)))
 		return true;
 	tfp_fail(err, TFP_FORBIDDEN, "the server is not known by this name");
@@ -134,8 +135,8 @@ static bool check_host(const struct tfp_access *a, const struct tfp_access_reque
 
 /* ---- other sites ---- */
 
-/* Whether a request that changes something can only come from our own page or
- * from a program, and not from a page of somebody else in the user's browser. */
+/* Whether a request comes from our own page or from a program, and cannot come from somebody
+ * else's page in the user's browser. */
 static bool check_origin(const struct tfp_access_request *r, struct tfp_error *err)
 {
 	bool known = r->fetch_site && strcmp(r->fetch_site, "same-origin") == 0;
@@ -143,7 +144,7 @@ static bool check_origin(const struct tfp_access_request *r, struct tfp_error *e
 		tfp_fail(err, TFP_FORBIDDEN, "the request comes from another site");
 		return false;
 	}
-	/* What the browser says it knows: a proxy may have changed Host. */
+	/* The browser knows best: a proxy may have changed Host. */
 	if (known || !r->origin)
 		return true;
 	const char *host = strstr(r->origin, "://");
@@ -183,8 +184,8 @@ static bool check_sites(const struct tfp_access_request *r, struct tfp_error *er
 
 /* ---- tokens and cookies ---- */
 
-/* Of the port in the address, as cookies do not tell ports apart; it need not be
- * the one that is listened at, where connections are forwarded. */
+/* Named after the port in the address, as cookies do not tell ports apart. Where connections are
+ * forwarded it is not the port that we listen on. */
 static void cookie_name(const struct tfp_access *a, const char *host, char name[32])
 {
 	const char *port = host ? strrchr(host, ':') : NULL;
@@ -227,7 +228,7 @@ static const char *make_cookie(const struct tfp_access *a, const struct tfp_acce
 	char name[32];
 	size_t n = strlen(a->prefix), room = n + 160;
 	char *cookie = tfp_arena_alloc(arena, room);
-	/* Where a proxy took the prefix away, we do not know where the page is. */
+	/* A proxy may have taken a prefix away, so we do not know where the page is. */
 	bool below = strncmp(r->uri, a->prefix, n) == 0 && strchr("/?", r->uri[n]);
 	cookie_name(a, r->host, name);
 	if (cookie)
@@ -306,7 +307,7 @@ static void ask_for_token(const struct tfp_access_request *r, struct tfp_access_
 				"Authorization: Bearer TOKEN");
 }
 
-/* What a request brings to get in with, in the order of what is believed. */
+/* The ways to bring a token, the most trusted first. */
 static void check_token(const struct tfp_access *a, const struct tfp_access_request *r,
 			struct tfp_arena *arena, struct tfp_access_answer *answer)
 {
@@ -366,7 +367,7 @@ bool tfp_access_is_form(const struct tfp_access *a, const char *method, const ch
 
 static char *make_policy(const char *embed, bool form)
 {
-	/* All that the page loads is ours. Pictures from data: are in its style sheet. */
+	/* The page loads nothing that is not ours. Its style sheet has pictures as data:. */
 	static const char format[] =
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
 		"font-src 'self'; connect-src 'self'; worker-src 'self'; object-src 'none'; "

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gets in: what is decided about a request before it is answered, from its
- * method, address and headers alone. No sockets and no state but what is fixed
- * at the start, so that it can be tested by itself.
+ * Decides whether a request is answered, from its method, address and headers alone. It has no
+ * sockets, and no state but what is fixed at the start, so that it can be tested by itself.
  *
  *     struct tfp_access *access;
  *     tfp_access_new(&access, &config, &err);
@@ -10,10 +10,9 @@
  *             ...
  *     tfp_access_free(access);
  *
- * A token opens a session: a cookie with a random value that lives as long as
- * the process, so that the token itself is in no browser. Cookies of another
- * process, of which the value cannot be guessed, count as absent; wrong tokens
- * count as attempts.
+ * A token opens a session: a cookie with a random value, valid as long as the process lives.
+ * So no browser holds the token itself. The cookie of another process counts as absent; a
+ * wrong token counts as an attempt.
  */
 #ifndef TFP_HTTP_ACCESS_H
 #define TFP_HTTP_ACCESS_H
@@ -27,43 +26,43 @@
 #include <stdint.h>
 
 struct tfp_access_config {
-	const char *token;         /* asked for from everybody; NULL: nobody is asked */
-	bool check_host;           /* Host has to be a name that is known to be ours */
+	const char *token;         /* every client needs it; NULL: none is needed */
+	bool check_host;           /* refuse a Host that is not known to be ours */
 	bool tls;                  /* cookies are for encrypted connections only */
-	uint16_t port;             /* that is listened at */
+	uint16_t port;             /* the one we listen on */
 	const char *prefix;        /* "" or "/something" */
-	const char *host;          /* name that is listened at; may be NULL */
+	const char *host;          /* the name we listen on; may be NULL */
 	const char *own_name;      /* of this machine; may be NULL */
 	const char *allowed_hosts; /* "name,*.domain"; may be NULL */
 	const char *embed;         /* origins that may frame the page, with commas; may be NULL */
 };
 
-/* Whether a list of names is one for allowed_hosts, and of origins for embed:
- * TFP_BAD_QUERY with what is wrong. */
+/* Check a list for allowed_hosts, and one for embed. TFP_BAD_QUERY tells what is wrong with it. */
 enum tfp_status tfp_access_check_hosts(const char *list, struct tfp_error *err) TFP_CHECK;
 enum tfp_status tfp_access_check_origins(const char *list, struct tfp_error *err) TFP_CHECK;
 
 struct tfp_access;
 
-/* Copies config. The lists have to be good. TFP_IO without random numbers. */
+/* Copies config, whose lists must have passed the checks. TFP_IO when the system has no random
+ * numbers. */
 enum tfp_status tfp_access_new(struct tfp_access **out, const struct tfp_access_config *config,
 			       struct tfp_error *err) TFP_CHECK;
 /* Accepts NULL. */
 void tfp_access_free(struct tfp_access *access);
 
-/* What is known of a request; texts of headers are NULL where one is absent. */
+/* What is known of a request. A header that is absent is NULL. */
 struct tfp_access_request {
 	bool get;  /* GET or HEAD */
-	bool open; /* answered to everybody who names the server right: no secret */
-	/* What it asks for changes something, and by POST. */
+	bool open; /* there is no secret in the answer; only Host is checked */
+	/* The route changes something; the method is POST. */
 	bool changes, posts;
 	const struct tfp_http_target *target;
 	const char *uri; /* as it came */
 	const char *host, *origin, *fetch_site, *fetch_mode, *accept;
 	const char *authorization, *cookie, *content_type;
-	/* The form of the page that asks for the token, once it was read; else NULL. */
+	/* Token in the form of the page that asks for one; NULL when this is not that form. */
 	const char *form;
-	/* There were too many wrong tokens from there: none is looked at. */
+	/* Too many wrong tokens came from this address: none is looked at. */
 	bool exhausted;
 };
 
@@ -78,7 +77,7 @@ enum tfp_access_verdict {
 struct tfp_access_answer {
 	enum tfp_access_verdict verdict;
 	bool wrong;           /* a wrong token was tried */
-	bool page;            /* a person is waiting for a page, not a program for JSON */
+	bool page;            /* the client wants a page, not JSON */
 	const char *location; /* of a redirect; the arena's */
 	const char *cookie;   /* for Set-Cookie, or NULL; the arena's */
 	struct tfp_error err; /* unless allowed or redirected */
@@ -89,12 +88,12 @@ void tfp_access_decide(const struct tfp_access *access, const struct tfp_access_
 /* Whether this is the posted form of the page that asks for the token. */
 bool tfp_access_is_form(const struct tfp_access *access, const char *method, const char *path);
 
-/* Content-Security-Policy of pages. form: of the one that asks for the token. */
+/* Content-Security-Policy of our pages; form: of the page that asks for the token. */
 const char *tfp_access_policy(const struct tfp_access *access, bool form);
 /* Whether no other page may frame ours. */
 bool tfp_access_never_framed(const struct tfp_access *access);
 
-/* Replaces, in place, what a token parameter of an address holds. */
+/* Masks, in place, the value of a token parameter in an address. */
 void tfp_access_mask(char *uri);
 
 #endif

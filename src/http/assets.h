@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page's files, compiled into the program. scripts/embed.py writes the
  * table from the page's build.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/clock.h"
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #define REQUEST_MEMORY ((size_t)1 << 20)
-/* Of a body; a client that goes on beyond twice as much is cut off. */
+/* Of a body. A client that sends more than twice as much is cut off. */
 #define BODY_MAX ((size_t)64 << 10)
 
 static void answer_job(void *context)
@@ -30,11 +31,10 @@ static void answer_is_there(struct tfp_waiter *waiter)
 	MHD_resume_connection(r->connection);
 }
 
-/* As hand_over, for answers that are made once for all that want them. */
+/* As hand_over, for answers that several requests share. */
 static bool ask_for_answer(struct tfp_exchange *r)
 {
-	struct tfp_answers *answers = r->server->answers;
-	const union MHD_ConnectionInfo *info;
+	struct tfp_jobs *jobs = r->server->jobs;
 	r->waiter = (struct tfp_waiter){
 		.route = r->route,
 		.target = &r->target,
@@ -45,21 +45,21 @@ static bool ask_for_answer(struct tfp_exchange *r)
 		.done = answer_is_there,
 		.context = r,
 	};
-	if (tfp_answers_at_hand(answers, &r->waiter)) {
+	if (tfp_jobs_at_hand(jobs, &r->waiter)) {
 		r->shared = r->waiter.shared;
 		return false;
 	}
-	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	if (info)
 		r->waiter.fd = info->connect_fd;
-	info = MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	r->waiter.network = tfp_network_of(info ? info->client_addr : NULL);
+	r->waiter.network = tfp_network_of(tfp_client_address(r->connection));
 	MHD_suspend_connection(r->connection);
-	tfp_answers_wait(answers, &r->waiter);
+	tfp_jobs_wait(jobs, &r->waiter);
 	return true;
 }
 
-/* A copy of a header, as the connection's own memory is not for our threads. */
+/* A copy of a header. The connection's own memory is not for our threads. */
 static const char *header(struct tfp_exchange *r, const char *name)
 {
 	const char *value = MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
@@ -72,13 +72,13 @@ static bool pass_gate(struct tfp_exchange *r)
 		.method = r->method,
 		.uri = r->uri,
 		.target = &r->target,
-		.changes = r->route && tfp_route_takes_post(r->route),
+		.changes = r->route && r->route->post,
 		.form = r->is_form ? tfp_buf_text(&r->body) : NULL,
 	};
 	return tfp_gate_check(&r->server->gate, r->connection, &request, &r->arena, &r->reply);
 }
 
-/* Whether the request is one that could be understood in two ways. */
+/* Refuses a request that could be understood in two ways. */
 static bool refuse_fault(struct tfp_exchange *r)
 {
 	enum tfp_framing_fault fault = tfp_intake_fault(r->intake, r->number);
@@ -108,11 +108,11 @@ static bool hand_over(struct tfp_exchange *r)
 		return false;
 	}
 	if (r->is_form) {
-		/* It always ends in a reply of its own. */
+		/* The gate answers the form itself. */
 		pass_gate(r);
 		return false;
 	}
-	if (r->route && tfp_route_takes_post(r->route)) {
+	if (r->route && r->route->post) {
 		r->post = (struct tfp_http_post){
 			.posted = r->takes_body,
 			.body = tfp_buf_text(&r->body),
@@ -121,10 +121,10 @@ static bool hand_over(struct tfp_exchange *r)
 		r->conditions.post = &r->post;
 	}
 	if (!r->route) {
-		tfp_route_answer_static(&r->target, &r->conditions, &r->reply);
+		tfp_page_answer(&r->target, &r->conditions, &r->reply);
 		return false;
 	}
-	enum tfp_route_cost cost = tfp_route_cost(r->route);
+	enum tfp_route_cost cost = r->route->cost;
 	if (cost == TFP_ROUTE_INSTANT) {
 		tfp_route_answer(r->route, &server->app, server->build, &r->target, &r->conditions,
 				 &r->reply);
@@ -144,8 +144,8 @@ static bool hand_over(struct tfp_exchange *r)
 	return true;
 }
 
-/* What answers is freed soon. Without this, a client that asks on and on would be answered
- * by what is not there any more. */
+/* Everything that answers is freed soon. A client that goes on asking must not be answered by
+ * memory that is freed. */
 static bool refuse_while_stopping(struct tfp_exchange *r)
 {
 	struct tfp_error err;
@@ -157,7 +157,7 @@ static bool refuse_while_stopping(struct tfp_exchange *r)
 static bool hand_over_unless_stopping(struct tfp_exchange *r)
 {
 	struct tfp_http_server *server = r->server;
-	/* First, so that nobody comes between who waits for the lock and the lock. */
+	/* Before the lock is taken, too: a stream of readers must not keep the writer out. */
 	if (atomic_load(&server->stopping))
 		return refuse_while_stopping(r);
 	pthread_rwlock_rdlock(&server->handing_over);
@@ -166,12 +166,12 @@ static bool hand_over_unless_stopping(struct tfp_exchange *r)
 	return is_job;
 }
 
-/* Looks at the first line; false when the reply is made already. */
+/* Looks at the first line. Returns false when the reply is made already. */
 static bool accept_request(struct tfp_exchange *r)
 {
 	struct tfp_error err;
 	if (refuse_fault(r)) {
-		r->shown = "?"; /* nothing that can be told */
+		r->shown = "?"; /* nothing of it can be shown */
 		return false;
 	}
 	bool get = strcmp(r->method, "GET") == 0, head = strcmp(r->method, "HEAD") == 0;
@@ -181,11 +181,10 @@ static bool accept_request(struct tfp_exchange *r)
 	r->route = status == TFP_OK ? tfp_route_find(r->target.path) : NULL;
 	r->is_form = status == TFP_OK &&
 		     tfp_access_is_form(r->server->gate.access, r->method, r->target.path);
-	r->takes_body = r->is_form || (post && r->route && tfp_route_takes_post(r->route));
+	r->takes_body = r->is_form || (post && r->route && r->route->post);
 	bool known = get || head || r->is_form;
 	if (r->route)
-		known = r->takes_body || (known && tfp_route_takes_get(r->route) &&
-					  !(head && tfp_route_takes_post(r->route)));
+		known = r->takes_body || (known && r->route->get && !(head && r->route->post));
 	if (!known) {
 		const char *allow = r->route ? tfp_route_methods(r->route) : "GET, HEAD";
 		tfp_fail(&err, TFP_BAD_QUERY, "only %s is allowed here", allow);
@@ -201,7 +200,7 @@ static bool accept_request(struct tfp_exchange *r)
 	return r->is_form || pass_gate(r);
 }
 
-/* A piece of a body; false when the client is to be cut off. */
+/* Takes a piece of a body. Returns false when the client is to be cut off. */
 static bool take_body(struct tfp_exchange *r, const char *bytes, size_t size)
 {
 	if (!r->takes_body)
@@ -223,9 +222,9 @@ enum MHD_Result tfp_exchange_handle(void *context, struct MHD_Connection *connec
 	(void)version;
 	if (!r)
 		return MHD_NO; /* there was no memory for it */
-	switch (r->stage) {
-	case TFP_STAGE_HEAD:
-		r->stage = TFP_STAGE_BODY;
+	switch (r->state) {
+	case TFP_EXCHANGE_HEAD:
+		r->state = TFP_EXCHANGE_BODY;
 		r->connection = connection;
 		r->method = tfp_arena_strndup(&r->arena, method, strlen(method));
 		if (!r->method)
@@ -234,17 +233,17 @@ enum MHD_Result tfp_exchange_handle(void *context, struct MHD_Connection *connec
 		tfp_client_phase(r->server->limits, r->client, TFP_PHASE_BODY, 0);
 		atomic_fetch_add(&r->server->active, 1);
 		tfp_metrics_add(r->server->metrics, TFP_METRIC_IN_FLIGHT, 1);
-		/* At once where it is refused: a body may be long. */
+		/* A refusal is sent at once: the body may be long. */
 		return accept_request(r) ? MHD_YES : tfp_exchange_send(r);
-	case TFP_STAGE_BODY:
+	case TFP_EXCHANGE_BODY:
 		if (*upload_size) {
 			bool goes_on = take_body(r, upload, *upload_size);
 			*upload_size = 0;
 			return goes_on ? MHD_YES : MHD_NO;
 		}
-		r->stage = TFP_STAGE_ANSWERED;
+		r->state = TFP_EXCHANGE_ANSWERED;
 		return hand_over_unless_stopping(r) ? MHD_YES : tfp_exchange_send(r);
-	case TFP_STAGE_ANSWERED:
+	case TFP_EXCHANGE_ANSWERED:
 		break;
 	}
 	return tfp_exchange_send(r);
@@ -300,7 +299,7 @@ void tfp_exchange_end(void *context, struct MHD_Connection *connection, void **s
 	}
 	tfp_intake_end(r->intake);
 	*state = NULL;
-	if (r->pipe) /* it was never sent */
+	if (r->pipe) /* nothing of the pipe was sent */
 		tfp_pipe_abandon(r->pipe);
 	tfp_shared_reply_unref(r->shared);
 	tfp_reply_release(&r->reply);

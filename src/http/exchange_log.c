@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 #include "http/server_parts.h"
 
@@ -7,9 +8,7 @@ void tfp_exchange_log(struct tfp_exchange *r, size_t sent_bytes, int64_t duratio
 	char client[TFP_ADDRESS_TEXT];
 	if (!tfp_log_is_verbose())
 		return;
-	tfp_address_text(MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
-				 ->client_addr,
-			 client);
+	tfp_address_text(tfp_client_address(r->connection), client);
 	const struct tfp_log_field fields[] = {
 		{"status", NULL, r->reply.status},
 		{"bytes", NULL, (double)sent_bytes},

@@ -1,4 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/framing.h"
+
+#include "base/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,12 +14,12 @@
 #define METHOD_MAX      32u
 #define CHUNK_LINE_MAX  256u
 #define BLANK_LINES_MAX 4u
-/* Of '&' in an address: libmicrohttpd keeps a record of each parameter, of empty ones too. */
+/* The most '&' in an address: libmicrohttpd keeps a record of each parameter, even empty ones. */
 #define PARAMETERS_MAX 256u
 #define READY_MAX      ((size_t)1 << 20)
 
-/* Fields that change what a request is or may do: two of a kind could be read as the first
- * by one program and as the last by another. */
+/* Fields that change what a request is or may do. Of two of a kind one program reads the first
+ * and another the last. */
 enum once { HOST, LENGTH, ENCODING, EXPECT, CONTENT_TYPE, AUTHORIZATION, ORIGIN, SITE, MODE };
 static const char *const once_names[] = {
 	[HOST] = "Host",     [LENGTH] = "Content-Length",     [ENCODING] = "Transfer-Encoding",
@@ -260,7 +263,7 @@ static enum tfp_framing_fault read_once(struct tfp_framing *f, enum once which, 
 	case HOST:
 		if (!is_host(value, size))
 			return TFP_FRAMING_HOST;
-		/* That of the address is what counts. */
+		/* The host in the address counts. */
 		if (!f->absolute)
 			set_host(f, value, size);
 		return TFP_FRAMING_FINE;
@@ -359,14 +362,14 @@ static enum tfp_framing_fault read_chunk_size(struct tfp_framing *f, const char 
 	uint64_t n = 0;
 	size_t i = 0;
 	for (; i < size; i++) {
-		const char *at = memchr("0123456789abcdef", line[i] | ('a' - 'A'), 16);
-		if (!at)
+		int digit = tfp_hex_digit(line[i]);
+		if (digit < 0)
 			break;
-		n = n << 4 | (uint64_t)(at - "0123456789abcdef");
+		n = n << 4 | (uint64_t)digit;
 		if (n > TFP_FRAMING_BODY_MAX)
 			return TFP_FRAMING_LONG_BODY;
 	}
-	/* What comes after a semicolon means nothing to us. */
+	/* Extensions of a chunk mean nothing to us. */
 	if (i == 0 || (i < size && line[i] != ';'))
 		return TFP_FRAMING_CHUNK;
 	f->body_size += n;
@@ -382,7 +385,7 @@ static enum tfp_framing_fault read_chunk_size(struct tfp_framing *f, const char 
 
 /* ---- lines ---- */
 
-/* A whole line of a head or of what is between chunks, without its end. */
+/* Takes a whole line, without its end: of a head, a trailer, or between chunks. */
 static enum tfp_framing_fault end_line(struct tfp_framing *f)
 {
 	const char *line = tfp_buf_text(&f->line), *value;
@@ -407,7 +410,7 @@ static enum tfp_framing_fault end_line(struct tfp_framing *f)
 		tfp_buf_puts(&f->ready, "\r\n");
 		f->state = TFP_FRAMING_CHUNK_SIZE;
 		return TFP_FRAMING_FINE;
-	default: /* the trailer, of which nobody makes use */
+	default: /* a trailer is left out */
 		if (size)
 			return ++f->lines > TFP_FRAMING_FIELDS_MAX
 				       ? TFP_FRAMING_LONG_HEAD

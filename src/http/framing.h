@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of a connection's bytes are which request. Programs that read HTTP loosely read some
- * bytes differently: one sees one request where another, such as a proxy in front, sees two, or
- * sees another Host. Here only that passes which has one meaning by RFC 9112, and in one
- * spelling; everything else is a fault, after which nothing of the connection is believed.
+ * Divides a connection's bytes into requests, strictly. Programs that read HTTP loosely do not
+ * agree: one sees one request where another, such as a proxy in front, sees two, or another
+ * Host. A request passes only if it has one meaning by RFC 9112, and it comes out in one
+ * spelling. Anything else is a fault. After a fault nothing of the connection is believed.
  *
  * It works between a socket and the library that reads requests, and knows neither:
  *
@@ -12,10 +13,10 @@
  *     n = tfp_framing_take(&f, to, room);
  *     tfp_framing_release(&f);
  *
- * What comes out is again HTTP/1.1: heads only when they are whole, and bodies. A head that has a
- * fault comes out as one of a request without meaning that ends the connection, a body as its
- * end; tfp_framing_fault tells that this request has to be refused, and why. A target with
- * scheme and authority comes out as path and Host.
+ * HTTP/1.1 comes out again: whole heads, and bodies. A head with a fault comes out as a
+ * request without meaning that ends the connection, and a body with a fault comes to its end.
+ * tfp_framing_fault tells why the request has to be refused. A target with scheme and
+ * authority comes out as path and Host.
  */
 #ifndef TFP_HTTP_FRAMING_H
 #define TFP_HTTP_FRAMING_H
@@ -26,13 +27,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a request line with the fields that follow, and of what may be in one. */
+/* Bytes of a request line with its fields, and the number of fields. */
 #define TFP_FRAMING_HEAD_MAX   ((size_t)32 << 10)
 #define TFP_FRAMING_FIELDS_MAX 100u
-/* Of a body, whatever becomes of it. */
+/* Bytes of a body. */
 #define TFP_FRAMING_BODY_MAX ((uint64_t)1 << 20)
-/* Name that a Cookie comes out by: libmicrohttpd takes cookies apart, without a limit. A field
- * that comes in by this name is left out. */
+/* The name that a Cookie field comes out by: libmicrohttpd takes cookies apart, without a limit. A
+ * field that comes in by this name is left out. */
 #define TFP_FRAMING_COOKIE "Tfprof-Cookie"
 
 enum tfp_framing_fault {
@@ -71,7 +72,7 @@ struct tfp_framing {
 	unsigned heads; /* that came out */
 	struct tfp_buf line, start, fields, ready;
 	size_t taken; /* of ready */
-	/* Of the head or trailer that is being read. */
+	/* of the head or trailer that is being read */
 	size_t size;
 	unsigned lines, blank_lines, seen;
 	bool return_before, is_head, is_old, absolute, chunked, expects;
@@ -85,11 +86,11 @@ void tfp_framing_release(struct tfp_framing *f);
 void tfp_framing_feed(struct tfp_framing *f, const char *bytes, size_t size);
 /* Hands out at most room bytes, and tells how many. Less than room only if there is no more. */
 size_t tfp_framing_take(struct tfp_framing *f, char *to, size_t room);
-/* There was no memory for what comes out: bytes are missing. */
+/* Whether bytes are missing for want of memory. */
 bool tfp_framing_broken(const struct tfp_framing *f);
 /* Whether a head has begun and its end has not come. */
 bool tfp_framing_within_head(const struct tfp_framing *f);
-/* What is wrong with a request, of which heads were counted from 1. */
+/* What is wrong with a request. Requests are counted by their heads, from 1. */
 enum tfp_framing_fault tfp_framing_fault(const struct tfp_framing *f, unsigned request);
 
 /* The answer to a fault: its status, and a sentence. */

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/gate.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/framing.h"
 #include "http/network.h"
-#include "http/router.h"
+#include "http/page.h"
 
 #include <microhttpd.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static const struct sockaddr *peer(struct MHD_Connection *connection)
+const struct sockaddr *tfp_client_address(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -58,7 +59,7 @@ static void refuse(const struct tfp_access_answer *answer, struct tfp_reply *rep
 	if (answer->verdict == TFP_ACCESS_SLOW)
 		reply->retry_after_s = TFP_ATTEMPT_SECONDS;
 	if (answer->page)
-		tfp_route_answer_sign_in(
+		tfp_page_sign_in(
 			answer->wrong
 				? "This is not the token of this server. It has a new one each "
 				  "time it starts, unless it was given one."
@@ -71,12 +72,12 @@ bool tfp_gate_check(struct tfp_gate *gate, struct MHD_Connection *connection,
 		    struct tfp_reply *reply)
 {
 	struct tfp_access_answer answer;
-	const struct sockaddr *from = peer(connection);
+	const struct sockaddr *from = tfp_client_address(connection);
 	int64_t now_ns = tfp_clock_monotonic_ns();
 	bool posts = strcmp(request->method, "POST") == 0;
 	struct tfp_access_request r = {
 		.get = !posts,
-		.open = request->target->redirect || tfp_route_is_open(request->target->path),
+		.open = request->target->redirect || tfp_page_is_open(request->target->path),
 		.changes = request->changes,
 		.posts = posts,
 		.target = request->target,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/health.h"
 
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 #include <pthread.h>
 
 #define SECOND INT64_C(1000000000)
-/* Who asks every so often is told what the look after the last question found. */
+/* A client that asks regularly is told what the look after its last question found. */
 #define FRESH_NS (2 * SECOND)
 /* A file system that takes longer for one folder cannot be worked with. */
 #define PATIENCE_NS (30 * SECOND)

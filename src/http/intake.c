@@ -1,4 +1,5 @@
-/* It would have the functions below defined already. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fortified headers define the functions below. */
 #undef _FORTIFY_SOURCE
 #include "http/intake.h"
 
@@ -13,7 +14,7 @@
 #define BLOCK  1024
 #define BLOCKS 4096
 #define PIECE  ((size_t)16 << 10)
-/* Pieces read at once. Only a client whose request was refused has more that come to nothing. */
+/* Pieces read at once. Only a client whose request was refused sends more that come to nothing. */
 #define PIECES 64
 
 struct tfp_intake {
@@ -148,8 +149,8 @@ static void note_phase(struct tfp_intake *intake)
 		tfp_client_phase(intake->limits, intake->client, TFP_PHASE_HEAD, 0);
 }
 
-/* libmicrohttpd takes less than it asked for as a sign that nothing more is there, and waits
- * until something comes: so all that is there is read, and what fits is handed out. */
+/* When libmicrohttpd gets less than it asked for, it waits until more comes. So everything that
+ * has come is read, and as much as fits is handed out. */
 static ssize_t take(struct tfp_intake *intake, char *to, size_t room, struct source *from)
 {
 	char piece[PIECE];

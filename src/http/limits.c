@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/limits.h"
 
 #include "base/alloc.h"
@@ -15,7 +16,7 @@
 #define NEVER      INT64_MAX
 #define OTHERS     64u /* connections from one address elsewhere */
 #define FILES_KEPT 128u
-/* Who has just come is not sent away for another newcomer. */
+/* A client that has just come is not sent away for another newcomer. */
 #define GRACE_NS (1000 * MS)
 
 struct tfp_client {
@@ -84,7 +85,7 @@ static void shut_late_ones(struct tfp_limits *limits, int64_t now_ns)
 	}
 }
 
-/* How long to wait before looking again: deadlines that are set meanwhile are later. */
+/* How long to wait before looking again. Deadlines that are set meanwhile are later. */
 static int64_t tick_ns(const struct tfp_limits *limits)
 {
 	const struct tfp_limits_config *c = &limits->config;
@@ -126,7 +127,7 @@ static unsigned connections_for(unsigned wanted)
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return wanted;
-	/* What captures, the cache and calls to other programs need stays free. */
+	/* Descriptors that stay free for captures, the cache and calls to other programs. */
 	uint64_t files = limit.rlim_cur;
 	uint64_t room = files > 4 * FILES_KEPT ? files - FILES_KEPT : files / 2;
 	if (wanted > room)
@@ -183,8 +184,8 @@ unsigned tfp_limits_connections(const struct tfp_limits *limits)
 	return limits->config.connections;
 }
 
-/* Shuts the connection that has been in the phase for the longest, for at least age_ns;
- * of: only from there, if not NULL. */
+/* Shuts the connection that has been in the phase for the longest, if for at least age_ns. of:
+ * only connections from there; NULL: from anywhere. */
 static bool shut_oldest(struct tfp_limits *limits, enum tfp_phase phase, int64_t age_ns,
 			const struct tfp_network *of)
 {
@@ -231,7 +232,7 @@ static bool admit_another(struct tfp_limits *limits)
 		shut_oldest(limits, TFP_PHASE_IDLE, 0, NULL);
 	if (limits->count >= most - most / 20)
 		shut_oldest(limits, TFP_PHASE_HEAD, GRACE_NS, NULL);
-	/* Those that are closing still have their descriptors, for a moment. */
+	/* Connections that are closing still have their descriptors, for a moment. */
 	unsigned leaving = 1 + (most / 4 < 64 ? most / 4 : 64);
 	if (limits->count < most && limits->present < most + leaving)
 		return true;

@@ -1,9 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may be connected, and for how long without getting anywhere. Each connection is in a
- * phase, and most phases have to end in time; a thread that runs only while somebody is
- * connected shuts the sockets of those that do not, whatever bytes dribble in.
- * When places become few, those that do nothing give theirs up: connections
- * between requests first, then ones that have not sent a request yet.
+ * Limits connections, in number and in time. Each connection is in a phase, and most phases have
+ * to end in time, whatever bytes dribble in. A thread, which runs only while somebody is
+ * connected, shuts sockets that are late. When places become few, connections that do nothing
+ * lose theirs: those between requests first, then those that have not sent a request yet.
  *
  * It knows sockets and addresses, and nothing of HTTP.
  */
@@ -18,11 +18,11 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Of --max-connections-per-client: as the defaults say. */
+/* For per_client: as the defaults say. */
 #define TFP_PER_CLIENT_DEFAULT UINT32_MAX
 
 struct tfp_limits_config {
-	/* In all; fewer where the process may not have as many descriptors. */
+	/* In all. There are fewer if the process may not have as many descriptors. */
 	unsigned connections;
 	/* From one network (see network.h), 0: any number. TFP_PER_CLIENT_DEFAULT:
 	 * 64, and any number from this machine. */
@@ -34,40 +34,41 @@ struct tfp_limits_config {
 	unsigned bytes_per_s; /* the slowest that an answer may be taken at */
 };
 
-/* What the server is run with unless told otherwise. */
+/* The server's limits without options. */
 struct tfp_limits_config tfp_limits_defaults(void);
 
 struct tfp_limits;
 struct tfp_client; /* one connection */
 
 enum tfp_phase {
-	TFP_PHASE_HEAD,   /* a request's head is awaited */
-	TFP_PHASE_BODY,   /* its body is */
-	TFP_PHASE_WORK,   /* we are at work: no limit */
+	TFP_PHASE_HEAD,   /* we wait for a request's head */
+	TFP_PHASE_BODY,   /* we wait for its body */
+	TFP_PHASE_WORK,   /* we make the answer: no limit */
 	TFP_PHASE_ANSWER, /* the client takes the answer */
 	TFP_PHASE_IDLE,   /* between requests */
 };
 
-/* metrics outlives the limits. Owned by the caller. */
+/* metrics must outlive it. Owned by the caller. */
 enum tfp_status tfp_limits_new(struct tfp_limits **out, const struct tfp_limits_config *config,
 			       struct tfp_metrics *metrics, struct tfp_error *err) TFP_CHECK;
 /* After the last client has left. Accepts NULL. */
 void tfp_limits_free(struct tfp_limits *limits);
-/* Connections in all, as it came out. */
+/* Connections in all, as descriptors allow. */
 unsigned tfp_limits_connections(const struct tfp_limits *limits);
 
 /* Whether another connection from there may be taken; makes room if it can. Thread-safe,
  * as all that follow. */
 bool tfp_limits_admit(struct tfp_limits *limits, const struct sockaddr *address);
-/* A connection begins, in TFP_PHASE_HEAD; it is shut at once when others from there were
- * admitted meanwhile and took its place. NULL without memory: then it is not counted. */
+/* A connection begins, in TFP_PHASE_HEAD. It is shut at once if others from its address took its
+ * place since it was admitted. NULL without memory: then it is not counted. */
 struct tfp_client *tfp_limits_enter(struct tfp_limits *limits, int fd,
 				    const struct sockaddr *address);
-/* It ends; fd is closed only after that. Accepts client == NULL. */
+/* A connection ends. Close fd only after that. Accepts client == NULL. */
 void tfp_limits_leave(struct tfp_limits *limits, struct tfp_client *client);
 
-/* The next phase. bytes: of the answer, or of its next piece, for TFP_PHASE_ANSWER. A head
- * that is awaited already is not awaited for longer. Takes no lock. Accepts client == NULL. */
+/* Begins a connection's next phase. bytes: of the answer or its next piece, for
+ * TFP_PHASE_ANSWER. TFP_PHASE_HEAD within TFP_PHASE_HEAD gives no more time. Takes no lock. Accepts
+ * client == NULL. */
 void tfp_client_phase(struct tfp_limits *limits, struct tfp_client *client, enum tfp_phase phase,
 		      size_t bytes);
 

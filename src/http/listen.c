@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/listen.h"
 
 #include <arpa/inet.h>
@@ -142,7 +143,7 @@ static enum tfp_status cannot_listen(const char *path, const char *why, const ch
 	return TFP_IO;
 }
 
-/* Removes what a dead server left at the path. What else is there stays. */
+/* Removes a socket that a dead server left at the path. Anything else stays. */
 static enum tfp_status clear_path(const struct sockaddr_un *address, struct tfp_error *err)
 {
 	const char *path = address->sun_path;
@@ -186,9 +187,8 @@ static enum tfp_status listen_at_path(struct tfp_listener *listener,
 	if (status != TFP_OK)
 		return status;
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* The mode of the descriptor becomes that of the file on Linux, so that there is
-	 * no moment in which others could connect; elsewhere the second call has it in
-	 * place before anybody is listened to. */
+	/* On Linux the file gets the descriptor's mode, so that there is no moment in which others
+	 * could connect. Elsewhere the second call sets it before we listen. */
 	if (listener->fd < 0 || fchmod(listener->fd, 0600) != 0 ||
 	    bind(listener->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
 		return cannot_listen(path, strerror(errno), "the folder must exist and be writable",

@@ -1,7 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The socket that clients connect to: where it is bound, whether others than
- * this machine can reach it, and the address to open in a browser. Knows
- * nothing of HTTP beyond that address.
+ * The socket that clients connect to: where it is bound, whether other machines can reach it,
+ * and the address to open in a browser. It knows nothing of HTTP beyond that address.
  *
  *     tfp_listener_init(&listener);
  *     tfp_listen(&listener, &config, &err);
@@ -27,7 +27,7 @@ struct tfp_listen_config {
 struct tfp_listener {
 	int fd;        /* -1 when closed */
 	uint16_t port; /* 0 for a socket in the file system */
-	bool public;   /* others than this machine can reach it */
+	bool public;   /* other machines can reach it */
 	bool wildcard; /* it is bound to every address of the machine */
 	/* "http://127.0.0.1:6006/", to open in a browser on this machine, or
 	 * "unix:/run/tfprof.sock". */
@@ -37,16 +37,16 @@ struct tfp_listener {
 };
 
 void tfp_listener_init(struct tfp_listener *listener);
-/* TFP_BAD_QUERY when the host is no address or the path cannot be a socket's,
- * TFP_IO when it cannot be listened at. A socket file has mode 0600 from its
- * first moment; one that a dead server left is replaced, one that answers and
- * files of other kinds are left alone. Closed by tfp_listener_close. */
+/* TFP_BAD_QUERY when the host is no address or the path cannot be a socket's, TFP_IO when we
+ * cannot listen there. A socket file has mode 0600 from its first moment. It replaces one that a
+ * dead server left. A socket that answers, and a file of another kind, is left alone. Closed by
+ * tfp_listener_close. */
 enum tfp_status tfp_listen(struct tfp_listener *listener, const struct tfp_listen_config *config,
 			   struct tfp_error *err) TFP_CHECK;
-/* A socket file is removed, so that nobody finds it and a new server can have its place; the
+/* Removes a socket file, so that no client finds it and a new server can take its place. The
  * descriptor stays open. May be called again. */
 void tfp_listener_stop(struct tfp_listener *listener);
-/* Accepts one that was only initialised. */
+/* Accepts a listener that was only initialised. */
 void tfp_listener_close(struct tfp_listener *listener);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/metrics.h"
 
 #include "base/alloc.h"
@@ -131,7 +132,7 @@ void tfp_metrics_free(struct tfp_metrics *metrics)
 	tfp_free(metrics);
 }
 
-/* Nobody waits for another's counting: numbers need no order. */
+/* Nothing depends on the order of counts. */
 void tfp_metrics_add(struct tfp_metrics *metrics, enum tfp_metric which, int64_t by)
 {
 	if (metrics)
@@ -197,7 +198,7 @@ static void write_requests(const struct tfp_metrics *metrics, struct tfp_buf *ou
 	for (unsigned i = 0; i < metrics->route_count + 2; i++) {
 		for (unsigned c = 0; c < CLASSES; c++) {
 			uint64_t n = count_of(&metrics->routes[i].by_class[c]);
-			/* What never was would be most of the page. */
+			/* Combinations that never were would be most of the page. */
 			if (n)
 				tfp_buf_printf(out,
 					       "tfprof_http_requests_total{route=\"%s\",status=\"%"
@@ -227,7 +228,7 @@ static void write_latencies(const struct tfp_metrics *metrics, struct tfp_buf *o
 		uint64_t ns = count_of(&route->sum_ns);
 		tfp_buf_printf(out, "%s_sum{route=\"%s\"} %" PRIu64 ".%09" PRIu64 "\n", name, label,
 			       ns / 1000000000, ns % 1000000000);
-		/* Of the same numbers as the buckets, which may have gone on meanwhile. */
+		/* The sum of the buckets as they were printed: they may have gone on meanwhile. */
 		tfp_buf_printf(out, "%s_count{route=\"%s\"} %" PRIu64 "\n", name, label, total);
 	}
 }

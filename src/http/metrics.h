@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the server counts about itself, in Prometheus' text format. Counters are
- * atomics that any thread may change at any time; a page of them is not a
- * moment's picture, as nobody is stopped for it.
+ * The server's counters about itself, in Prometheus' text format. Any thread may change an
+ * (atomic) counter at any time. A page of them is no picture of one moment, because nothing
+ * stops while it is written.
  *
  * To count something new, give it a line here and one in the table of metrics.c.
  */
@@ -13,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of the page; those of one family stand together. */
+/* In the order of the page. Metrics of one family stand together. */
 enum tfp_metric {
 	TFP_METRIC_IN_FLIGHT, /* requests being answered */
 	TFP_METRIC_BODY_BYTES,
@@ -55,24 +56,24 @@ enum tfp_metric {
 
 struct tfp_metrics;
 
-/* name: of each of count routes. Requests are counted by the route's number; the next one is
- * for files of the page, and one more for all else. NULL without memory. */
+/* name gives the path of each of count routes. Requests are counted by the route's number. The
+ * number after the last route is for files of the page, the next for everything else. NULL without
+ * memory. */
 struct tfp_metrics *tfp_metrics_new(const char *(*name)(unsigned route), unsigned count);
 /* Accepts NULL. */
 void tfp_metrics_free(struct tfp_metrics *metrics);
 
-/* All accept metrics == NULL: then nothing is counted. by may be negative. */
+/* These accept metrics == NULL, and then count nothing. by may be negative. */
 void tfp_metrics_add(struct tfp_metrics *metrics, enum tfp_metric which, int64_t by);
-/* For values that somebody else keeps. */
+/* For values that are counted elsewhere. */
 void tfp_metrics_set(struct tfp_metrics *metrics, enum tfp_metric which, int64_t value);
 int64_t tfp_metrics_get(const struct tfp_metrics *metrics, enum tfp_metric which);
 
-/* One request was answered. route: its number, the count of routes for files of the page,
- * or more for what is neither. */
+/* Counts a request that was answered. route: a number as tfp_metrics_new says. */
 void tfp_metrics_request(struct tfp_metrics *metrics, unsigned route, unsigned status,
 			 int64_t duration_ns);
 
-/* Appends the page, those of the process included. */
+/* Appends the page, with the metrics of the process. */
 void tfp_metrics_write(const struct tfp_metrics *metrics, struct tfp_buf *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/peer.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Both ends as the kernel is asked about them; false where they are not on one machine. An
- * address of IPv4 within IPv6 is the other end's of IPv4. */
+/* Both ends, as the kernel is asked about them. False when they are not on one machine. An
+ * address of IPv4 within IPv6 is of IPv4 at the other end. */
 static bool read_ends(int fd, struct inet_diag_req_v2 *request)
 {
 	struct sockaddr_storage ours, theirs;
@@ -62,7 +63,7 @@ static enum tfp_peer read_answer(const void *bytes, ssize_t size)
 	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
 		return TFP_PEER_UNKNOWN;
-	/* What no process has open any more has no inode. */
+	/* A socket that no process has open any more has no inode. */
 	return found->idiag_inode ? TFP_PEER_OPEN : TFP_PEER_CLOSED;
 }
 

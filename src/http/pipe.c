@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/pipe.h"
 
 #include "base/alloc.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How often a writer that waits looks whether the server stops. */
+/* How often a waiting writer looks whether the server stops. */
 #define LOOK_MS 200u
 
 struct tfp_pipe {
@@ -45,7 +46,7 @@ enum tfp_status tfp_pipe_new(struct tfp_pipe **out, const struct tfp_pipe_config
 	return TFP_OK;
 }
 
-/* Called with the lock, which it gives up. */
+/* Call it with the lock held; it gives the lock up. */
 static void let_go(struct tfp_pipe *pipe)
 {
 	bool last = --pipe->owners == 0;
@@ -58,8 +59,8 @@ static void let_go(struct tfp_pipe *pipe)
 	tfp_free(pipe);
 }
 
-/* Called with the lock. A reader that sleeps cannot go away before it is woken, so that
- * its context is there after the lock is given up. */
+/* Call it with the lock held. A reader that sleeps cannot go away before it is woken, so its
+ * context is there after the lock is given up. */
 static bool must_wake(struct tfp_pipe *pipe)
 {
 	bool asleep = pipe->asleep;
@@ -67,7 +68,7 @@ static bool must_wake(struct tfp_pipe *pipe)
 	return asleep;
 }
 
-/* With the lock: waits for room. */
+/* Waits for room. Call it with the lock held. */
 static enum tfp_status wait_for_room(struct tfp_pipe *pipe, struct tfp_error *err)
 {
 	int64_t give_up_ns = tfp_clock_monotonic_ns() + (int64_t)pipe->config.patience_ms * 1000000;

@@ -1,25 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/reply.h"
 
 #include "base/budget.h"
 #include "base/hash.h"
-#include "store/zstd_heap.h"
-#include "tools/run_info.h"
+#include "store/codec_heap.h"
+#include "tools/run_documents.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #define MAX_BODY   ((size_t)1 << 30)
-#define MIN_PACKED 1024u /* below, headers weigh more than what is saved */
+#define MIN_PACKED 1024u /* of smaller bodies, headers weigh more than what is saved */
 #define ZSTD_LEVEL 3
 #define GZIP_LEVEL 5
-/* From here on somebody waits for the packing rather than for the bytes. */
+/* A larger body takes longer to compress than to send. */
 #define LARGE_BODY   ((size_t)1 << 18)
 #define GZIP_WINDOW  (15 + 16) /* zlib: 16 asks for the gzip format */
 #define GZIP_MEMORY  8
 #define PACKED_PIECE (LARGE_BODY + LARGE_BODY / 8)
-/* For what is refused because there is too much of it now. */
+/* For requests that are refused because there are too many now. */
 #define RETRY_AFTER_S 2u
 /* For a file that is still being written, or a folder that is away. */
 #define COMPLETE_AFTER_S 5u
@@ -52,6 +52,7 @@ void tfp_reply_release(struct tfp_reply *reply)
 	tfp_buf_release(&reply->body);
 }
 
+/* As tfp_error_json writes it, which may need memory. */
 static const char no_memory[] =
 	"{\"error\":{\"code\":\"no_memory\",\"message\":\"no memory for the answer\","
 	"\"hint\":\"try again when the machine has more\",\"file\":null,\"offset\":null}}";
@@ -74,7 +75,7 @@ void tfp_reply_error(struct tfp_reply *reply, const struct tfp_error *err)
 	tfp_error_json(err, &reply->body);
 	if (!tfp_buf_failed(&reply->body))
 		return;
-	/* Not even for the words. */
+	/* There is not even memory for the words. */
 	reply->status = http_status[TFP_NO_MEMORY];
 	reply->fixed = no_memory;
 	reply->fixed_size = sizeof(no_memory) - 1;
@@ -115,8 +116,8 @@ void tfp_reply_tag_body(struct tfp_reply *reply)
 		 tfp_hash_bytes(b->data, b->size, 1), tfp_hash_bytes(b->data, b->size, 2));
 }
 
-/* By how much a form grows at a time: its size is not known, and mostly a tenth of the body's.
- * Small ones are made in one piece. */
+/* By how much a compressed form grows at a time. Its size is not known, and mostly a tenth of the
+ * body's. A small one is made in one piece. */
 static size_t piece_of(const struct tfp_buf *out)
 {
 	size_t rest = out->ceiling - out->size;
@@ -146,7 +147,9 @@ static void pack_zstd(const struct tfp_buf *from, struct tfp_buf *out)
 static void pack_gzip(const struct tfp_buf *from, struct tfp_buf *out)
 {
 	/* from->size is at most MAX_BODY, which fits zlib's 32 bits. */
-	z_stream z = {.next_in = (Bytef *)(uintptr_t)from->data, .avail_in = (uInt)from->size};
+	z_stream z = tfp_zlib_stream;
+	z.next_in = (Bytef *)(uintptr_t)from->data;
+	z.avail_in = (uInt)from->size;
 	int code = deflateInit2(&z, from->size < LARGE_BODY ? GZIP_LEVEL : 1, Z_DEFLATED,
 				GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY);
 	if (code != Z_OK)
@@ -175,7 +178,7 @@ void tfp_reply_pack(const struct tfp_buf *body, enum tfp_http_encoding encoding,
 	tfp_buf_init(out, ZSTD_compressBound(body->size));
 	if (encoding == TFP_HTTP_IDENTITY || body->size == 0)
 		return;
-	/* Where there is no memory for it, that concerns nobody else. */
+	/* It concerns nothing else if there is no memory for this. */
 	struct tfp_account packing = {.small = true};
 	struct tfp_account *before = tfp_account_enter(&packing);
 	if (encoding == TFP_HTTP_ZSTD)
@@ -190,7 +193,7 @@ void tfp_reply_pack(const struct tfp_buf *body, enum tfp_http_encoding encoding,
 void tfp_reply_compress(struct tfp_reply *reply, const char *accept_encoding)
 {
 	if (reply->stream.write && reply->status == 200) {
-		/* Its size is not known; zstd would not be smaller by much. */
+		/* gzip, because the size is not known, and zstd would not be much smaller. */
 		reply->varies = !reply->stream.packed;
 		if (reply->varies)
 			reply->encoding = tfp_http_accepted_encoding(

@@ -1,19 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/reply_cache.h"
 
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/hash.h"
+#include "base/lru.h"
 
 #include <pthread.h>
 #include <string.h>
 
 #define BUCKETS 4096u
-/* A reply that takes a greater part would drive out all others. */
+/* A reply of a greater part of the limit would drive out all others. */
 #define PARTS 8u
 
 struct entry {
 	struct entry *next_in_bucket;
-	struct entry *newer, *older;
+	struct tfp_lru_link order;
 	struct tfp_shared_reply *shared;
 	size_t bytes; /* counted for it in cache->bytes */
 	uint64_t hash;
@@ -26,7 +28,8 @@ struct tfp_reply_cache {
 	struct tfp_reserve reserve;
 	pthread_mutex_t lock; /* guards what follows */
 	size_t count, bytes;
-	struct entry *newest, *oldest;
+	struct tfp_lru order;
+	struct entry *gone; /* to be freed by whoever gives up the lock, as that takes time */
 	struct entry *buckets[BUCKETS];
 };
 
@@ -55,18 +58,9 @@ static struct entry **find(struct tfp_reply_cache *cache, const struct tfp_buf *
 	return at;
 }
 
-static void order_remove(struct tfp_reply_cache *cache, struct entry *e)
+static struct entry *oldest(const struct tfp_reply_cache *cache)
 {
-	*(e->newer ? &e->newer->older : &cache->newest) = e->older;
-	*(e->older ? &e->older->newer : &cache->oldest) = e->newer;
-	e->newer = e->older = NULL;
-}
-
-static void order_add(struct tfp_reply_cache *cache, struct entry *e)
-{
-	e->older = cache->newest;
-	*(cache->newest ? &cache->newest->newer : &cache->oldest) = e;
-	cache->newest = e;
+	return TFP_LRU_ENTRY(cache->order.oldest, struct entry, order);
 }
 
 static void remove_entry(struct tfp_reply_cache *cache, struct entry *e)
@@ -75,11 +69,24 @@ static void remove_entry(struct tfp_reply_cache *cache, struct entry *e)
 	while (*at != e)
 		at = &(*at)->next_in_bucket;
 	*at = e->next_in_bucket;
-	order_remove(cache, e);
+	tfp_lru_remove(&cache->order, &e->order);
 	cache->count--;
 	cache->bytes -= e->bytes;
-	tfp_shared_reply_unref(e->shared);
-	tfp_free(e);
+	e->next_in_bucket = cache->gone;
+	cache->gone = e;
+}
+
+/* Gives up the lock, and frees what was removed. */
+static void unlock(struct tfp_reply_cache *cache)
+{
+	struct entry *next, *e = cache->gone;
+	cache->gone = NULL;
+	pthread_mutex_unlock(&cache->lock);
+	for (; e; e = next) {
+		next = e->next_in_bucket;
+		tfp_shared_reply_unref(e->shared);
+		tfp_free(e);
+	}
 }
 
 /* Counts anew what an entry holds, as compressed forms are added over time, and makes room;
@@ -91,11 +98,11 @@ static void account(struct tfp_reply_cache *cache, struct entry *e)
 	e->bytes = bytes;
 	if (bytes > cache->limit / PARTS)
 		remove_entry(cache, e);
-	while (cache->bytes > cache->limit && cache->oldest)
-		remove_entry(cache, cache->oldest);
+	while (cache->bytes > cache->limit && cache->order.oldest)
+		remove_entry(cache, oldest(cache));
 }
 
-/* Somebody needs the memory. */
+/* The program is short of memory. */
 static void let_go(void *context, uint64_t bytes)
 {
 	struct tfp_reply_cache *cache = context;
@@ -103,8 +110,8 @@ static void let_go(void *context, uint64_t bytes)
 		return;
 	uint64_t enough = cache->bytes > bytes ? cache->bytes - bytes : 0;
 	while (cache->bytes > enough)
-		remove_entry(cache, cache->oldest);
-	pthread_mutex_unlock(&cache->lock);
+		remove_entry(cache, oldest(cache));
+	unlock(cache);
 }
 
 void tfp_reply_cache_free(struct tfp_reply_cache *cache)
@@ -112,8 +119,10 @@ void tfp_reply_cache_free(struct tfp_reply_cache *cache)
 	if (!cache)
 		return;
 	tfp_budget_remove_reserve(&cache->reserve);
-	while (cache->oldest)
-		remove_entry(cache, cache->oldest);
+	pthread_mutex_lock(&cache->lock);
+	while (cache->order.oldest)
+		remove_entry(cache, oldest(cache));
+	unlock(cache);
 	pthread_mutex_destroy(&cache->lock);
 	tfp_free(cache);
 }
@@ -127,13 +136,10 @@ struct tfp_shared_reply *tfp_reply_cache_get(struct tfp_reply_cache *cache,
 	struct entry *e = *find(cache, key, hash);
 	if (e) {
 		shared = tfp_shared_reply_ref(e->shared);
-		if (e != cache->newest) {
-			order_remove(cache, e);
-			order_add(cache, e);
-		}
+		tfp_lru_touch(&cache->order, &e->order);
 		account(cache, e);
 	}
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 	return shared;
 }
 
@@ -156,10 +162,10 @@ void tfp_reply_cache_put(struct tfp_reply_cache *cache, const struct tfp_buf *ke
 		remove_entry(cache, old);
 	e->next_in_bucket = cache->buckets[hash % BUCKETS];
 	cache->buckets[hash % BUCKETS] = e;
-	order_add(cache, e);
+	tfp_lru_add(&cache->order, &e->order);
 	cache->count++;
 	account(cache, e);
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 }
 
 void tfp_reply_cache_size(struct tfp_reply_cache *cache, size_t *count, size_t *bytes)
@@ -169,5 +175,5 @@ void tfp_reply_cache_size(struct tfp_reply_cache *cache, size_t *count, size_t *
 		*count = cache->count;
 	if (bytes)
 		*bytes = cache->bytes;
-	pthread_mutex_unlock(&cache->lock);
+	unlock(cache);
 }

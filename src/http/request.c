@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/request.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <stdint.h>
@@ -8,17 +10,6 @@
 #include <strings.h>
 
 #define PEER_PREFIX "/data/plugin/profile"
-
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
 
 static enum tfp_status decode(const char *text, size_t size, bool plus_is_blank,
 			      struct tfp_arena *arena, const char **out, struct tfp_error *err)
@@ -30,8 +21,8 @@ static enum tfp_status decode(const char *text, size_t size, bool plus_is_blank,
 	for (size_t i = 0; i < size; i++) {
 		char c = text[i];
 		if (c == '%') {
-			int high = i + 2 < size ? hex(text[i + 1]) : -1;
-			int low = i + 2 < size ? hex(text[i + 2]) : -1;
+			int high = i + 2 < size ? tfp_hex_digit(text[i + 1]) : -1;
+			int low = i + 2 < size ? tfp_hex_digit(text[i + 2]) : -1;
 			if (high < 0 || low < 0)
 				return tfp_fail(err, TFP_BAD_QUERY,
 						"a %% in the address is not followed by two "
@@ -57,8 +48,9 @@ bool tfp_http_param_named(const char *param, size_t size, const char *name)
 	size_t i = 0;
 	for (; i < size && param[i] != '='; name++) {
 		char c = param[i++];
-		if (c == '%' && i + 1 < size && hex(param[i]) >= 0 && hex(param[i + 1]) >= 0) {
-			c = (char)(hex(param[i]) * 16 + hex(param[i + 1]));
+		if (c == '%' && i + 1 < size && tfp_hex_digit(param[i]) >= 0 &&
+		    tfp_hex_digit(param[i + 1]) >= 0) {
+			c = (char)(tfp_hex_digit(param[i]) * 16 + tfp_hex_digit(param[i + 1]));
 			i += 2;
 		}
 		if (!*name || c != *name)
@@ -104,7 +96,7 @@ const char *tfp_http_form_value(const char *body, const char *key, struct tfp_ar
 	return tfp_query_get(&query, key);
 }
 
-/* Of several slashes, which some clients put together, one counts. */
+/* Makes several slashes one: some clients put them together so. */
 static void merge_slashes(char *path)
 {
 	char *to = path;
@@ -176,7 +168,7 @@ enum tfp_http_encoding tfp_http_accepted_encoding(const char *header, unsigned o
 	static const char *const names[] = {[TFP_HTTP_IDENTITY] = "identity",
 					    [TFP_HTTP_GZIP] = "gzip",
 					    [TFP_HTTP_ZSTD] = "zstd"};
-	/* Not named: taken last for identity, not at all for the others. */
+	/* Without a q for it: identity is the last choice, the others are none. */
 	double q[3] = {-1, -1, -1}, others = -1;
 	enum tfp_http_encoding best = TFP_HTTP_IDENTITY;
 	if (!header)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/log.h"
@@ -9,7 +10,7 @@
 #define STREAM_ROOM        ((size_t)1 << 20)
 #define STREAM_PATIENCE_MS 30000u
 
-/* A body on its way: made by a job, read by libmicrohttpd. */
+/* A body that a job makes while libmicrohttpd sends it. */
 struct stream {
 	struct tfp_http_server *server;
 	struct tfp_pipe *pipe;
@@ -85,7 +86,7 @@ static ssize_t read_stream(void *context, uint64_t at, char *to, size_t room)
 	case TFP_PIPE_BROKEN:
 		break;
 	}
-	/* The connection is closed, so that the client knows that something is missing. */
+	/* Closes the connection, so that the client knows that something is missing. */
 	return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
@@ -107,16 +108,8 @@ static enum tfp_status write_counted(void *context, const void *bytes, size_t si
 static enum tfp_status write_stream(struct stream *s, struct tfp_error *err)
 {
 	const struct tfp_sink to = {write_counted, s};
-	struct tfp_gzip *gzip;
-	if (!s->gzip)
-		return s->body.write(s->body.context, &to, err);
-	enum tfp_status status = tfp_gzip_new(&gzip, &to, err);
-	if (status == TFP_OK)
-		status = s->body.write(s->body.context, tfp_gzip_sink(gzip), err);
-	if (status == TFP_OK)
-		status = tfp_gzip_finish(gzip, err);
-	tfp_gzip_free(gzip);
-	return status;
+	return s->gzip ? tfp_gzip_all(&to, s->body.write, s->body.context, err)
+		       : s->body.write(s->body.context, &to, err);
 }
 
 static void stream_job(void *context)
@@ -214,7 +207,7 @@ static void drop_shared(void *context)
 	tfp_shared_reply_unref(context);
 }
 
-/* A body that goes to others too: nothing is copied. */
+/* Others are sent the same body: nothing is copied. */
 static struct MHD_Response *shared_response(struct tfp_exchange *r)
 {
 	void *body = (void *)(uintptr_t)(r->reply.fixed ? r->reply.fixed : "");
@@ -235,7 +228,7 @@ enum MHD_Result tfp_exchange_send(struct tfp_exchange *r)
 	} else if (r->shared) {
 		response = shared_response(r);
 	} else if (reply->stream.write) {
-		/* HEAD: as GET would begin. */
+		/* HEAD: the headers that GET would have. */
 		response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1024, read_nothing,
 							     NULL, NULL);
 	} else if (reply->fixed) {
@@ -252,7 +245,7 @@ enum MHD_Result tfp_exchange_send(struct tfp_exchange *r)
 	if (!response)
 		return MHD_NO; /* no memory: the connection is closed */
 	add_headers(&r->server->gate, response, reply);
-	/* What comes after a request that makes no sense makes none either. */
+	/* After a request that makes no sense nothing else makes sense. */
 	if (atomic_load(&r->server->closing) || r->refused || reply->status == 400 ||
 	    tfp_intake_is_last(r->intake, r->number))
 		MHD_add_response_header(response, "Connection", "close");

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/server.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "http/recordings.h"
 #include "http/server_parts.h"
 
 #include <fcntl.h>
@@ -12,14 +14,14 @@
 #define CONNECTION_THREADS 2u
 #define LIGHT_THREADS      2u
 #define HEAVY_THREADS      8u
-/* Answers that may wait for one of these threads, in all and of one network. */
+/* Answers that may wait for a heavy thread, in all and for one network. */
 #define QUEUE_MAX         128u
 #define QUEUE_MAX_NETWORK 32u
 #define IDLE_SECONDS      75u
-/* Of libmicrohttpd for a connection: the largest head that it is given, its lists of what is in
- * it, and the head of an answer. */
+/* libmicrohttpd's memory for a connection: the largest head that it is given, its lists of what is
+ * in it, and the head of an answer. */
 #define HEAD_MEMORY (64 << 10)
-/* It refuses what it can tell to be wrong, too. */
+/* It refuses requests that it knows to be wrong, too. */
 #if MHD_VERSION >= 0x00097701
 #define STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL
 #else
@@ -43,10 +45,8 @@ static void connection_changed(void *context, struct MHD_Connection *connection,
 	if (begins) {
 		int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 				 ->connect_fd;
-		struct tfp_client *client = tfp_limits_enter(
-			server->limits, fd,
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
-				->client_addr);
+		struct tfp_client *client =
+			tfp_limits_enter(server->limits, fd, tfp_client_address(connection));
 		struct tfp_intake *intake =
 			tfp_intake_new(fd, server->encrypted, server->limits, client);
 		if (!intake)
@@ -72,8 +72,8 @@ __attribute__((format(printf, 2, 0))) static void log_line(void *context, const 
 	size_t size = strlen(line);
 	if (size && line[size - 1] == '\n')
 		line[size - 1] = '\0';
-	/* A thread without connections tries again at once when there is no descriptor for one,
-	 * and would do nothing else. */
+	/* Without a descriptor for a new connection, a thread that has no connections would try
+	 * again at once, and do nothing else. */
 	if (strstr(line, "resource limit"))
 		nanosleep(&(const struct timespec){.tv_nsec = 20000000}, NULL);
 	tfp_log_verbose("http: %s", line);
@@ -107,7 +107,7 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		status = tfp_gate_init(&server->gate, config->access, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->light, LIGHT_THREADS, err);
-	const struct tfp_answers_config answers = {
+	const struct tfp_jobs_config jobs = {
 		.app = &server->app,
 		.build = config->build,
 		.memory_bytes = config->answer_bytes,
@@ -116,24 +116,24 @@ enum tfp_status tfp_http_server_start(struct tfp_http_server **out,
 		.network_max = QUEUE_MAX_NETWORK,
 	};
 	if (status == TFP_OK)
-		status = tfp_answers_new(&server->answers, &answers, err);
-	server->app.answers = server->answers;
+		status = tfp_jobs_new(&server->jobs, &jobs, err);
+	server->app.jobs = server->jobs;
 	if (status == TFP_OK)
-		status = tfp_pool_new(&server->waiting, TFP_CAPTURES_AT_ONCE, err);
+		status = tfp_pool_new(&server->waiting, TFP_RECORDINGS_AT_ONCE, err);
 	if (status == TFP_OK)
 		status = tfp_pool_new(&server->streams, TFP_STREAMS_MAX, err);
 	if (status != TFP_OK) {
 		tfp_http_server_free(server);
 		return status;
 	}
-	/* Ours is the limit that counts: a thread that reaches its own takes nobody any more,
-	 * not even one for whom there would be room. */
+	/* Our limit comes first. A thread that reaches its own limit takes no connection any more,
+	 * not even one that there would be room for. */
 	unsigned most = tfp_limits_connections(server->limits);
 	most = CONNECTION_THREADS * (most + most / 10 + 8);
 	/* The daemon closes the one that it gets. */
 	int listener = fcntl(server->listener->fd, F_DUPFD_CLOEXEC, 0);
 	const struct MHD_OptionItem options[] = {
-		/* First, so that it is there for what the others complain about. */
+		/* First, as the others count in it. */
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)log_line, NULL},
 		{MHD_OPTION_LISTEN_SOCKET, listener, NULL},
 		{MHD_OPTION_THREAD_POOL_SIZE, CONNECTION_THREADS, NULL},
@@ -171,9 +171,9 @@ void tfp_http_server_stop(struct tfp_http_server *server)
 {
 	atomic_store(&server->closing, true);
 	tfp_health_stop(server->health);
-	/* New clients are sent away until the daemon has ended. It could be told not to look for
-	 * any, but with epoll that may abort: MHD_quiesce_daemon and a worker both take the
-	 * descriptor out of the worker's set, and who comes second calls it fatal. */
+	/* New clients are sent away until the daemon has ended. MHD_quiesce_daemon would do that,
+	 * but with epoll it may abort: it and a worker both take the descriptor out of the worker's
+	 * set, and the second of them calls that fatal. */
 	tfp_listener_stop(server->listener);
 }
 
@@ -188,14 +188,14 @@ void tfp_http_server_free(struct tfp_http_server *server)
 		return;
 	if (server->daemon)
 		tfp_http_server_stop(server);
-	/* Connections that are kept open go on asking until libmicrohttpd is stopped, and that
-	 * must not be while it has suspended ones: so the jobs end first, when no request can
-	 * become one any more. */
+	/* Jobs end before libmicrohttpd does, which must not be stopped with suspended connections.
+	 * Clients of open connections go on asking meanwhile. None of these requests becomes a
+	 * job. */
 	atomic_store(&server->stopping, true);
 	pthread_rwlock_wrlock(&server->handing_over);
 	pthread_rwlock_unlock(&server->handing_over);
 	tfp_pool_free(server->light);
-	tfp_answers_free(server->answers);
+	tfp_jobs_free(server->jobs);
 	tfp_pool_free(server->streams);
 	tfp_pool_free(server->waiting);
 	if (server->daemon)

@@ -1,7 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the server share (server.c: its start and end; exchange.c: the life of
- * a request; send.c: from a reply to libmicrohttpd, and bodies that are made while they are
- * sent; exchange_log.c: a request in log and metrics). Nobody else includes it.
+ * What the files of the server share. Nobody else includes this.
+ *
+ *     server.c        its start and end
+ *     exchange.c      the life of a request
+ *     send.c          from a reply to libmicrohttpd, and bodies made while they are sent
+ *     exchange_log.c  a request in log and metrics
  */
 #ifndef TFP_HTTP_SERVER_PARTS_H
 #define TFP_HTTP_SERVER_PARTS_H
@@ -9,12 +13,13 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/pool.h"
-#include "http/answers.h"
 #include "http/gate.h"
 #include "http/health.h"
 #include "http/intake.h"
+#include "http/jobs.h"
 #include "http/limits.h"
 #include "http/metrics.h"
+#include "http/page.h"
 #include "http/pipe.h"
 #include "http/reply.h"
 #include "http/request.h"
@@ -29,8 +34,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Downloads that are made while they are sent. Their threads wait for clients, so they are
- * apart from those that answer, and a client that takes nothing is given up. */
+/* Downloads at a time. Their threads wait for clients, so these are not the threads that make
+ * answers, and a client that takes nothing is given up. */
 #define TFP_STREAMS_MAX 4u
 
 struct tfp_http_server {
@@ -41,24 +46,23 @@ struct tfp_http_server {
 	char *prefix;
 	struct tfp_listener *listener;
 	struct tfp_gate gate;
-	/* Apart, so that long work in one does not keep lists waiting. They are
-	 * not the pool that work within an answer uses. */
+	/* Pools of their own, so that long work does not keep lists waiting. app.pool is another
+	 * one: it works within answers. */
 	struct tfp_pool *light, *waiting, *streams;
-	struct tfp_answers *answers; /* which has threads of its own for heavy work */
+	struct tfp_jobs *jobs; /* heavy work; it has threads of its own */
 	struct tfp_metrics *metrics;
 	struct tfp_health *health;
 	struct tfp_limits *limits;
 	atomic_uint streaming; /* downloads being made */
-	/* Set in this order: connections end with their reply; no request is handed over
-	 * any more. Held for reading by who hands one over. */
+	/* First closing: connections end with their reply. Then stopping: no request is handed over
+	 * any more. A thread that hands one over holds the lock for reading. */
 	atomic_bool closing, stopping;
 	pthread_rwlock_t handing_over;
 	atomic_uint active; /* requests being answered */
 };
 
-/* One request. Made when its first line is read, freed when libmicrohttpd is
- * done with it. While a job answers it the connection is suspended, so that
- * only one thread at a time has it. */
+/* One request. It is made when its first line is read, and freed when libmicrohttpd is done with
+ * it. While a job answers it the connection is suspended, so one thread at a time has it. */
 struct tfp_exchange {
 	struct tfp_http_server *server;
 	struct MHD_Connection *connection;
@@ -72,13 +76,13 @@ struct tfp_exchange {
 	const struct tfp_route *route;
 	struct tfp_http_post post;
 	struct tfp_buf body;      /* of a POST */
-	size_t dropped;           /* bytes of a body that nobody wants */
+	size_t dropped;           /* bytes of a body that was too long */
 	bool takes_body, is_form; /* is_form: brings the token */
 	struct tfp_reply reply;
-	struct tfp_pipe *pipe;           /* its body comes from here; or NULL */
-	struct tfp_waiter waiter;        /* for an answer that others may want too */
-	struct tfp_shared_reply *shared; /* its body is this one's; or NULL */
-	enum tfp_stage { TFP_STAGE_HEAD, TFP_STAGE_BODY, TFP_STAGE_ANSWERED } stage;
+	struct tfp_pipe *pipe;           /* the source of its body; or NULL */
+	struct tfp_waiter waiter;        /* for an answer that others may want, too */
+	struct tfp_shared_reply *shared; /* the owner of its body; or NULL */
+	enum { TFP_EXCHANGE_HEAD, TFP_EXCHANGE_BODY, TFP_EXCHANGE_ANSWERED } state;
 	bool counted, refused; /* refused: before it was understood */
 	size_t sent;
 	int64_t started_ns;
@@ -86,7 +90,7 @@ struct tfp_exchange {
 
 /* ---- exchange.c: libmicrohttpd's callbacks for a request ---- */
 
-/* Its first line is there: the request, NULL without memory. context: the server. */
+/* Its first line has come. Returns the request, or NULL without memory. context: the server. */
 void *tfp_exchange_begin(void *context, const char *uri, struct MHD_Connection *connection);
 /* Called when the head of a request is read, for every piece of its body, at its
  * end, and after a suspension. */
@@ -99,14 +103,14 @@ void tfp_exchange_end(void *context, struct MHD_Connection *connection, void **s
 
 /* ---- send.c ---- */
 
-/* Has the reply's body made by a thread of its own; on failure the reply is an error. */
+/* Has the reply's body made by a thread of its own. On failure makes the reply an error. */
 void tfp_exchange_stream(struct tfp_exchange *r);
 /* Gives the reply to libmicrohttpd, which sends it. */
 enum MHD_Result tfp_exchange_send(struct tfp_exchange *r);
 
 /* ---- exchange_log.c ---- */
 
-/* Only when the log is verbose. whole: the client has all of it. */
+/* Writes a line, if the log is verbose. whole: the client got all of the answer. */
 void tfp_exchange_log(struct tfp_exchange *r, size_t sent_bytes, int64_t duration_ns, bool whole);
 void tfp_exchange_count(const struct tfp_exchange *r, size_t sent_bytes, int64_t duration_ns,
 			bool whole);

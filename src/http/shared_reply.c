@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/shared_reply.h"
 
 #include "base/alloc.h"
@@ -19,7 +20,7 @@ struct tfp_shared_reply {
 	atomic_size_t bytes;
 };
 
-/* Gives back what a buffer has in reserve. */
+/* Gives back a buffer's memory that is not used. */
 static void trim(struct tfp_buf *b)
 {
 	char *data = b->data ? tfp_realloc(b->data, b->size + 1) : NULL;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/tls.h"
 
 #include "base/alloc.h"
@@ -24,7 +25,7 @@ static enum tfp_status read_file(const char *path, const char *what, char **out,
 				 struct tfp_error *err)
 {
 	struct stat st;
-	/* Not blocking: somebody may have named a pipe. */
+	/* Not blocking: the file may be a pipe. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return about(path,

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The certificate and key of an encrypted listener, read and checked before
- * anybody is served: libmicrohttpd would only say that it cannot start.
+ * The certificate and key of an encrypted listener. They are read and checked at the start,
+ * because libmicrohttpd would only say that it cannot start.
  */
 #ifndef TFP_HTTP_TLS_H
 #define TFP_HTTP_TLS_H
@@ -25,8 +26,8 @@ struct tfp_tls {
 	bool expired;            /* or not valid yet */
 };
 
-/* Reads both files (PEM; the certificate may be followed by the chain). An error
- * names the file, and says if the key is not the certificate's. */
+/* Reads both files (PEM; the chain may follow the certificate). An error names the file, and says
+ * if the key does not belong to the certificate. */
 enum tfp_status tfp_tls_load(struct tfp_tls *tls, const char *certificate_file,
 			     const char *key_file, struct tfp_error *err) TFP_CHECK;
 /* Accepts zeroed memory. */

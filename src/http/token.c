@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/token.h"
 
 #include <errno.h>
@@ -61,14 +62,14 @@ static enum tfp_status read_line(int fd, const char *path, char *token, struct t
 		tfp_error_set_file(err, path);
 		return TFP_BAD_INPUT;
 	}
-	/* Who owns it reads it and chooses what is in it. */
+	/* The file's owner can read it and choose what is in it. */
 	if (st.st_uid != geteuid() && st.st_uid != 0) {
 		tfp_fail(err, TFP_FORBIDDEN, "the token file belongs to somebody else");
 		tfp_error_set_file(err, path);
 		tfp_error_set_hint(err, "remove it, and a new one is made, or name another");
 		return TFP_FORBIDDEN;
 	}
-	/* A group may share it, and must not choose it. */
+	/* A group may read the token, but not choose it. */
 	if (st.st_mode & (S_IRWXO | S_IWGRP)) {
 		tfp_fail(err, TFP_FORBIDDEN, "others can %s the token file",
 			 st.st_mode & S_IROTH ? "read" : "change");
@@ -100,7 +101,7 @@ enum tfp_status tfp_token_file(const char *path, char token[TFP_TOKEN_MAX + 1], 
 			       struct tfp_error *err)
 {
 	*made = false;
-	/* Not blocking: somebody may have put a pipe there. */
+	/* Not blocking: the file may be a pipe. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT) {
 		*made = true;

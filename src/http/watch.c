@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "http/watch.h"
 
 #include "base/alloc.h"
@@ -13,9 +14,9 @@
 #include <unistd.h>
 
 #define EVENTS_A_TIME 64
-/* Who has nothing more to send says so so soon after the request. */
+/* A client that has nothing more to send says so this soon after the request. */
 #define SOON_NS INT64_C(1000000000)
-/* How often those who said so are looked at. */
+/* How often sockets of such clients are looked at. */
 #define LOOK_MS 200
 
 struct tfp_watch {
@@ -53,8 +54,8 @@ static bool has_left(struct tfp_watch *watch, const struct epoll_event *event)
 	return w && left;
 }
 
-/* The next of those with half a connection that has left meanwhile, or 0. *any: whether
- * there are such. */
+/* The id of a client with half a connection that has left meanwhile, or 0. *any: whether there are
+ * clients with half a connection. */
 static uint64_t find_left(struct tfp_watch *watch, bool *any)
 {
 	uint64_t id = 0;
@@ -146,7 +147,7 @@ void tfp_watch_free(struct tfp_watch *watch)
 
 void tfp_watch_add(struct tfp_watch *watch, struct tfp_watched *watched, int fd, uint64_t id)
 {
-	/* Once: a socket that was hung up stays so. */
+	/* Once: a socket that was hung up stays that way. */
 	struct epoll_event event = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = id};
 	*watched = (struct tfp_watched){
 		.fd = fd, .id = id, .since_ns = tfp_clock_monotonic_ns(), .link = &watch->first};

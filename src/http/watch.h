@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells when clients that wait for an answer hang up. libmicrohttpd does not look
- * at a connection that is suspended; this does, with a thread that sleeps until the
- * kernel knows of something, so that it costs nothing while nobody hangs up.
+ * Tells when clients that wait for an answer hang up. libmicrohttpd does not look at suspended
+ * connections. This module does, with a thread that sleeps until the kernel has news, so it
+ * costs nothing while nobody hangs up.
  */
 #ifndef TFP_HTTP_WATCH_H
 #define TFP_HTTP_WATCH_H
@@ -13,7 +14,7 @@
 
 struct tfp_watch;
 
-/* A socket that is looked at; the caller's memory. */
+/* A socket that is watched. The memory is the caller's, the fields are the module's. */
 struct tfp_watched {
 	struct tfp_watched *next, **link;
 	int fd;
@@ -26,18 +27,18 @@ struct tfp_watched {
 /* gone(context, id) is called by the watching thread, once for each id at most. */
 enum tfp_status tfp_watch_new(struct tfp_watch **out, void (*gone)(void *context, uint64_t id),
 			      void *context, struct tfp_error *err) TFP_CHECK;
-/* Accepts NULL. gone is not called any more. */
+/* gone is not called any more when this returns. Accepts NULL. */
 void tfp_watch_free(struct tfp_watch *watch);
 
-/* Looks at a socket from now on, until tfp_watch_remove; id is not 0. What cannot be watched is
- * not: an answer is then made for nobody, as if the client had stayed.
+/* Watches a socket until tfp_watch_remove. id is not 0. A socket that cannot be watched counts as
+ * one whose client stays.
  *
- * A client that says, with its request, that it will send no more waits for its answer, and is
- * gone when its end is closed, as far as that can be known (peer.h). One that says so later
- * is taken for gone: so it is when a browser leaves a page, also through a tunnel, which
- * passes on no more than that. */
+ * A client may say with its request that it will send no more. It still waits for its answer, and
+ * is gone when its end is closed, as far as that can be known (peer.h). A client that says so
+ * later counts as gone, because that is all that comes through a tunnel when a browser leaves a
+ * page. */
 void tfp_watch_add(struct tfp_watch *watch, struct tfp_watched *watched, int fd, uint64_t id);
-/* Before the socket may be closed. gone may still be on its way. */
+/* Call it before the socket is closed. A call of gone may still be on its way. */
 void tfp_watch_remove(struct tfp_watch *watch, struct tfp_watched *watched);
 
 #endif

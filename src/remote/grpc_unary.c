@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/grpc_unary.h"
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <curl/curl.h>
@@ -75,23 +77,14 @@ const char *tfp_grpc_code_name(enum tfp_grpc_code code)
 	return (unsigned)code <= TFP_GRPC_UNAUTHENTICATED ? names[code] : "UNKNOWN";
 }
 
-static int hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
-		return (c | 0x20) - 'a' + 10;
-	return -1;
-}
-
 void tfp_grpc_decode_message(const char *text, size_t size, char *out, size_t room)
 {
 	char raw[1024];
 	size_t n = 0;
 	struct tfp_buf clean;
 	for (size_t i = 0; i < size && n < sizeof(raw); i++) {
-		int high = text[i] == '%' && i + 2 < size ? hex(text[i + 1]) : -1;
-		int low = high >= 0 ? hex(text[i + 2]) : -1;
+		int high = text[i] == '%' && i + 2 < size ? tfp_hex_digit(text[i + 1]) : -1;
+		int low = high >= 0 ? tfp_hex_digit(text[i + 2]) : -1;
 		/* What is no escape stays, as gRPC's document asks. */
 		raw[n] = low >= 0 ? (char)(high * 16 + low) : text[i];
 		if (low >= 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unary gRPC calls over plain-text HTTP/2, by libcurl: several at once in one
  * thread, answers handed on as they arrive and never held.
@@ -46,11 +47,11 @@ enum tfp_grpc_code {
 	TFP_GRPC_UNAUTHENTICATED = 16,
 };
 
-/* Who found out. */
+/* Who reported the result. */
 enum tfp_grpc_origin {
-	TFP_GRPC_BY_SERVER,  /* it said so in its trailers */
+	TFP_GRPC_BY_SERVER,  /* the server, in its trailers */
 	TFP_GRPC_BY_NETWORK, /* no connection, or it broke */
-	TFP_GRPC_BY_ANSWER,  /* what came is no gRPC */
+	TFP_GRPC_BY_ANSWER,  /* the answer is not gRPC */
 	TFP_GRPC_BY_US,      /* deadline, cancelled, or the sink failed */
 };
 
@@ -58,7 +59,7 @@ struct tfp_grpc_result {
 	enum tfp_grpc_code code;
 	enum tfp_grpc_origin origin;
 	char message[512]; /* the server's, or ours; UTF-8, no control characters */
-	bool sink_failed;  /* then err is what the sink said */
+	bool sink_failed;  /* err is the sink's error */
 	struct tfp_error err;
 };
 
@@ -68,8 +69,8 @@ struct tfp_grpc_request {
 	const void *message; /* copied */
 	size_t size;
 	int64_t answer_ms;  /* the answer begins within this time */
-	int64_t stall_ms;   /* and then never stops for so long */
-	int64_t limit_ms;   /* and is here within this: told to the server too */
+	int64_t stall_ms;   /* and then never pauses for so long */
+	int64_t limit_ms;   /* and is complete within this time, which the server is told */
 	uint64_t max_bytes; /* of the answer's message */
 	/* Takes bytes of the answer's message, in order. */
 	enum tfp_status (*sink)(void *context, const void *bytes, size_t size,
@@ -88,8 +89,8 @@ void tfp_grpc_free(struct tfp_grpc *g);
 enum tfp_status tfp_grpc_start(struct tfp_grpc *g, struct tfp_grpc_call **out,
 			       const struct tfp_grpc_request *request,
 			       struct tfp_error *err) TFP_CHECK;
-/* Moves all calls on; returns when something happened, somebody woke it, or
- * after wait_ms. Sinks are called from here. */
+/* Moves all calls on. Returns when something happened, when it was woken, or after wait_ms. Sinks
+ * are called from here. */
 void tfp_grpc_run(struct tfp_grpc *g, int wait_ms);
 /* Ends a tfp_grpc_run that waits; from any thread. */
 void tfp_grpc_wake(struct tfp_grpc *g);
@@ -99,18 +100,18 @@ bool tfp_grpc_done(const struct tfp_grpc_call *call);
 bool tfp_grpc_connected(const struct tfp_grpc_call *call);
 /* Bytes of the answer's message so far. */
 uint64_t tfp_grpc_received(const struct tfp_grpc_call *call);
-/* Of a call that is done. */
+/* The result of a call that is done. */
 const struct tfp_grpc_result *tfp_grpc_result(const struct tfp_grpc_call *call);
-/* Breaks it off if it is not done: then it is, as CANCELLED. */
+/* Cancels a call that is not done. It then is done, as CANCELLED. */
 void tfp_grpc_cancel(struct tfp_grpc_call *call);
-/* Frees; breaks it off before if it is not done. Accepts NULL. */
+/* Frees a call, and cancels it first if it is not done. Accepts NULL. */
 void tfp_grpc_end(struct tfp_grpc_call *call);
 
 /* "UNAVAILABLE", ... */
 const char *tfp_grpc_code_name(enum tfp_grpc_code code);
 
-/* grpc-message's percent-encoding undone: ill-formed UTF-8 is replaced, control
- * characters become blanks, the end is cut to fit. */
+/* Decodes grpc-message's percent-encoding. Malformed UTF-8 is replaced, control characters become
+ * blanks, and the end is cut to fit. */
 void tfp_grpc_decode_message(const char *text, size_t size, char *out, size_t room);
 
 #endif

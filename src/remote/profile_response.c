@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/profile_response.h"
 
 #include "wire/pb_cursor.h"

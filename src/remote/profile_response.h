@@ -1,11 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a ProfileResponse as it arrives, piece by piece, and handing the
- * capture inside it on, byte for byte. Nothing but a few numbers is kept.
+ * Reads a ProfileResponse as it arrives, piece by piece, and hands on the capture inside it, byte
+ * for byte. It keeps nothing but a few numbers.
  *
  * The capture is field 8 (new servers), or the data of an entry of field 6
  * called "xplane.pb" (TPU runtimes). Field 7 says that nothing was traced.
- * Where field 8 comes more than once its parts are handed on one after the
- * other, which is what they mean together.
+ * If field 8 comes more than once, its parts are handed on one after the other.
  *
  *     struct tfp_profile_response r;
  *     tfp_profile_response_init(&r, write_to_file, &file);
@@ -58,7 +58,7 @@ void tfp_profile_response_init(struct tfp_profile_response *r,
 			       enum tfp_status (*sink)(void *context, const void *bytes,
 						       size_t size, struct tfp_error *err),
 			       void *context);
-/* TFP_BAD_INPUT (with the byte) for what is no protobuf; what the sink says. */
+/* TFP_BAD_INPUT, with the byte, when it is not protobuf; or the sink's error. */
 enum tfp_status tfp_profile_response_feed(struct tfp_profile_response *r, const void *bytes,
 					  size_t size, struct tfp_error *err) TFP_CHECK;
 /* TFP_BAD_INPUT when the message ends in the middle of a field. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/profiler_messages.h"
 
 #include "profiler_service.pb-c.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The small messages of tensorflow.ProfilerService as bytes: what the peers'
  * own client sends, field for field. Generated code does the encoding.
@@ -27,7 +28,7 @@ struct tfp_profile_request {
 	unsigned host_level, device_level, python_level;
 	const struct tfp_setting *settings;
 	size_t setting_count;
-	/* Where a program that does not send its profile puts it. */
+	/* Where a program puts a profile that it does not send. */
 	const char *logdir, *folder, *session, *host_name;
 };
 
@@ -40,8 +41,7 @@ enum tfp_status tfp_encode_terminate_request(struct tfp_buf *out, const char *se
 /* level: 1, or 2 for more. */
 enum tfp_status tfp_encode_monitor_request(struct tfp_buf *out, uint64_t duration_ms, int level,
 					   struct tfp_error *err) TFP_CHECK;
-/* Appends the text of a MonitorResponse, its bytes as they are. TFP_BAD_INPUT
- * when it is none. */
+/* Appends the text of a MonitorResponse, unchanged. TFP_BAD_INPUT when it is not one. */
 enum tfp_status tfp_decode_monitor_response(const void *bytes, size_t size, struct tfp_buf *text,
 					    struct tfp_error *err) TFP_CHECK;
 

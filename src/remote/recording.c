@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "remote/recording.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "remote/profile_response.h"
+#include "remote/profiler_errors.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -14,7 +16,6 @@
 
 #define PROFILE   "/tensorflow.ProfilerService/Profile"
 #define TERMINATE "/tensorflow.ProfilerService/Terminate"
-#define MONITOR   "/tensorflow.ProfilerService/Monitor"
 
 #define NS_PER_MS     INT64_C(1000000)
 #define TICK_MS       100
@@ -27,8 +28,6 @@
 #define REQUEST_BYTES ((size_t)64 << 10)
 /* Several programs are given a moment to be reached, so that all begin at once. */
 #define LEAD_MS 250
-/* The largest message that gRPC can frame. */
-#define ANSWER_MAX UINT32_MAX
 /* A file that another machine wrote may show up late on a network file system. */
 #define LOOK_TRIES   6
 #define LOOK_WAIT_MS 200
@@ -41,7 +40,7 @@ struct asked {
 	struct tfp_run_file file;
 	struct tfp_buf request;
 	bool to_ask;    /* in the next attempt */
-	bool retryable; /* what it failed of */
+	bool retryable; /* its failure may pass */
 };
 
 struct tfp_recording {
@@ -62,55 +61,6 @@ const char *tfp_recording_state_name(enum tfp_recording_state state)
 	static const char *const names[] = {"connecting", "asked",     "receiving", "stored",
 					    "empty",      "elsewhere", "failed",    "cancelled"};
 	return (unsigned)state <= TFP_RECORDING_CANCELLED ? names[state] : "failed";
-}
-
-/* ---- options ---- */
-
-void tfp_recording_options_init(struct tfp_recording_options *options)
-{
-	/* The levels are those that the peers' profilers have without options. */
-	*options = (struct tfp_recording_options){
-		.duration_ms = 1000, .host_level = 2, .device_level = 1, .max_bytes = ANSWER_MAX};
-}
-
-enum tfp_status tfp_recording_options_check(const struct tfp_recording_options *o,
-					    struct tfp_error *err)
-{
-	if (o->duration_ms == 0 || o->duration_ms > TFP_RECORDING_DURATION_MAX_MS)
-		return tfp_fail(err, TFP_BAD_QUERY,
-				"the duration must be from 1 to %u milliseconds",
-				TFP_RECORDING_DURATION_MAX_MS);
-	if (o->delay_ms > TFP_RECORDING_DURATION_MAX_MS)
-		return tfp_fail(err, TFP_BAD_QUERY, "the delay is at most %u milliseconds",
-				TFP_RECORDING_DURATION_MAX_MS);
-	if (o->retries > TFP_RECORDING_RETRIES_MAX)
-		return tfp_fail(err, TFP_BAD_QUERY, "at most %u retries",
-				TFP_RECORDING_RETRIES_MAX);
-	if (o->host_level > TFP_TRACER_LEVEL_MAX || o->device_level > TFP_TRACER_LEVEL_MAX ||
-	    o->python_level > TFP_TRACER_LEVEL_MAX)
-		return tfp_fail(err, TFP_BAD_QUERY, "a tracer's level is from 0 to %u",
-				TFP_TRACER_LEVEL_MAX);
-	return TFP_OK;
-}
-
-enum tfp_status tfp_recording_add_setting(struct tfp_recording_options *o, const char *key,
-					  size_t key_size, const char *value, struct tfp_error *err)
-{
-	if (o->setting_count == TFP_SETTINGS_MAX)
-		return tfp_fail(err, TFP_BAD_QUERY, "more than %u further options",
-				TFP_SETTINGS_MAX);
-	if (key_size == 0 || key_size > TFP_SETTING_KEY_MAX)
-		return tfp_fail(err, TFP_BAD_QUERY,
-				"the name of a further option has 1 to %u letters",
-				TFP_SETTING_KEY_MAX);
-	if (strlen(value) > TFP_SETTING_TEXT_MAX)
-		return tfp_fail(err, TFP_BAD_QUERY, "the value of option %.*s is too long",
-				(int)key_size, key);
-	struct tfp_setting *s = &o->settings[o->setting_count++];
-	memcpy(s->key, key, key_size);
-	s->key[key_size] = '\0';
-	memcpy(s->value, value, strlen(value) + 1);
-	return TFP_OK;
 }
 
 /* ---- time ---- */
@@ -156,59 +106,11 @@ static void conclude(struct asked *a, enum tfp_recording_state state, const char
 	pthread_mutex_unlock(&a->owner->lock);
 }
 
-static bool says(const char *text, const char *what)
-{
-	return strcasestr(text, what) != NULL;
-}
-
-/* A program can be profiled once at a time. Servers report that with INTERNAL,
- * so that only their words tell it from a defect. */
-static bool is_busy(const struct tfp_grpc_result *r)
-{
-	return r->origin == TFP_GRPC_BY_SERVER &&
-	       (r->code == TFP_GRPC_ALREADY_EXISTS ||
-		says(r->message, "profiling session active") ||
-		(says(r->message, "session") && says(r->message, "already active")) ||
-		says(r->message, "only one profile"));
-}
-
-/* The peers' rule, and nothing else: a second try of something else would only
- * disturb the program again. */
-static bool is_retryable(const struct tfp_grpc_result *r)
-{
-	return r->code == TFP_GRPC_UNAVAILABLE || r->code == TFP_GRPC_ALREADY_EXISTS ||
-	       (r->code == TFP_GRPC_UNKNOWN && strcmp(r->message, "Stream removed") == 0);
-}
-
-static const char *hint_for(const struct tfp_grpc_result *r)
-{
-	switch (r->origin) {
-	case TFP_GRPC_BY_NETWORK:
-		return "is the program running, has it started its profiler server, and is this "
-		       "the server's port?";
-	case TFP_GRPC_BY_ANSWER:
-		return "is this the port of the profiler server, and not of TensorBoard or "
-		       "something else?";
-	case TFP_GRPC_BY_US:
-		return r->code == TFP_GRPC_DEADLINE_EXCEEDED
-			       ? "the program may be stuck, or its clock may be behind this "
-				 "machine's; a shorter duration is collected faster"
-			       : "";
-	case TFP_GRPC_BY_SERVER:
-		break;
-	}
-	if (r->code == TFP_GRPC_UNIMPLEMENTED)
-		return "a gRPC server answers there, but no profiler: is this the right port?";
-	if (r->code == TFP_GRPC_RESOURCE_EXHAUSTED)
-		return "try a shorter duration or lower tracer levels";
-	return "";
-}
-
 static void fail(struct asked *a, const struct tfp_grpc_result *r)
 {
 	struct tfp_recording_host *h = host_of(a);
 	char message[sizeof(host_of(a)->message)];
-	bool busy = is_busy(r);
+	bool busy = tfp_profiler_is_busy(r);
 	if (busy)
 		snprintf(message, sizeof(message), "the program is already being profiled (%s)",
 			 r->message[0] ? r->message : tfp_grpc_code_name(r->code));
@@ -219,12 +121,12 @@ static void fail(struct asked *a, const struct tfp_grpc_result *r)
 			 r->message[0] ? ": " : "", r->message);
 	else
 		snprintf(message, sizeof(message), "%s", r->message);
-	a->retryable = is_retryable(r);
+	a->retryable = tfp_profiler_is_retryable(r);
 	conclude(a, TFP_RECORDING_FAILED, message,
 		 busy ? "wait until the other capture has ended; a program profiles itself once "
 			"at a time"
 		 : r->sink_failed ? r->err.hint
-				  : hint_for(r));
+				  : tfp_profiler_hint(r));
 	pthread_mutex_lock(&a->owner->lock);
 	h->code = r->code;
 	h->busy = busy;
@@ -277,8 +179,8 @@ static void write_command(const struct tfp_recording *r, const struct tfp_target
 	tfp_buf_release(&b);
 }
 
-/* A program that does not know "emit_xspace" wrote to its own disk, where our
- * request said. If that is our disk too, the file is there. */
+/* A program that does not know "emit_xspace" wrote the profile to its own disk, where our request
+ * said. If that is our disk, too, the file is there. */
 static void look_for_file(struct asked *a)
 {
 	struct tfp_recording *r = a->owner;
@@ -335,7 +237,7 @@ static void settle(struct asked *a)
 	} else if (a->response.capture_bytes == 0) {
 		look_for_file(a);
 	} else {
-		/* What is stored may be asked for at once. */
+		/* Keep the file first: clients may ask for a stored profile at once. */
 		memcpy(name, a->file.name, sizeof(name));
 		if (tfp_run_file_keep(&a->file, &err) != TFP_OK) {
 			fail_here(a, &err);
@@ -426,8 +328,8 @@ static void show_progress(struct asked *a)
 	pthread_mutex_unlock(&a->owner->lock);
 }
 
-/* Asks all that are to be asked, and waits until each has answered, failed, or
- * was cancelled. */
+/* Asks each program that is to be asked, and waits until it has answered, failed, or was
+ * cancelled. */
 static void attempt(struct tfp_recording *r)
 {
 	uint64_t start_ns = start_time_ns(&r->options);
@@ -475,7 +377,7 @@ static enum tfp_status ignore_bytes(void *context, const void *bytes, size_t siz
 	return TFP_OK;
 }
 
-/* Broken-off calls end the sessions of most programs; this ends those of all. */
+/* A cancelled call ends the session in most programs. This ends it in all. */
 static void terminate(struct tfp_recording *r, const bool *reached)
 {
 	struct tfp_grpc_call *calls[TFP_TARGETS_MAX] = {NULL};
@@ -543,7 +445,8 @@ static enum tfp_status explain(const struct tfp_recording *r, const struct tally
 {
 	const struct tfp_recording_host *first = &r->progress.hosts[0];
 	size_t count = r->options.target_count;
-	/* The one whose hint stands for all: where the words below are from. */
+	/* The program whose hint stands for all: one in the state that the words below are about.
+	 */
 	enum tfp_recording_state state = t->elsewhere ? TFP_RECORDING_ELSEWHERE
 					 : t->empty   ? TFP_RECORDING_EMPTY
 						      : TFP_RECORDING_FAILED;
@@ -608,7 +511,7 @@ enum tfp_status tfp_recording_run(struct tfp_recording *r, struct tfp_error *err
 	}
 	enum tfp_status status =
 		t.stored ? tfp_run_folder_publish(&r->folder, err) : explain(r, &t, err);
-	/* Before anybody is told: then nothing is left behind. */
+	/* Before the end is told, so that nothing is left behind. */
 	tfp_run_folder_release(&r->folder);
 	finish(r, status, err);
 	return status;
@@ -683,77 +586,4 @@ void tfp_recording_free(struct tfp_recording *r)
 	pthread_mutex_destroy(&r->lock);
 	tfp_free(r->logdir);
 	tfp_free(r);
-}
-
-/* ---- monitoring ---- */
-
-static enum tfp_status take_text(void *context, const void *bytes, size_t size,
-				 struct tfp_error *err)
-{
-	struct tfp_buf *buf = context;
-	tfp_buf_add(buf, bytes, size);
-	return tfp_buf_failed(buf) ? tfp_fail(err, TFP_NO_MEMORY, "no memory for the answer")
-				   : TFP_OK;
-}
-
-static enum tfp_status monitor_failed(const struct tfp_target *target,
-				      const struct tfp_grpc_result *r, struct tfp_error *err)
-{
-	if (r->code == TFP_GRPC_UNIMPLEMENTED) {
-		tfp_fail(err, TFP_NOT_APPLICABLE, "%s: the program cannot be monitored",
-			 target->text);
-		tfp_error_set_hint(err, "%s",
-				   r->origin == TFP_GRPC_BY_SERVER
-					   ? "only TPU runtimes can; capture a profile instead"
-					   : hint_for(r));
-		return TFP_NOT_APPLICABLE;
-	}
-	tfp_fail(err, TFP_IO, "%s: %s%s%s", target->text,
-		 r->origin == TFP_GRPC_BY_SERVER ? tfp_grpc_code_name(r->code) : "",
-		 r->origin == TFP_GRPC_BY_SERVER && r->message[0] ? ": " : "", r->message);
-	tfp_error_set_hint(err, "%s", hint_for(r));
-	return TFP_IO;
-}
-
-enum tfp_status tfp_monitor(const struct tfp_target *target, uint32_t duration_ms, int level,
-			    struct tfp_buf *text, struct tfp_error *err)
-{
-	struct tfp_grpc *g;
-	struct tfp_grpc_call *call = NULL;
-	struct tfp_buf request, answer;
-	enum tfp_status status = tfp_grpc_new(&g, err);
-	if (status != TFP_OK)
-		return status;
-	tfp_buf_init(&request, REQUEST_BYTES);
-	tfp_buf_init(&answer, SMALL_ANSWER);
-	status = tfp_encode_monitor_request(&request, duration_ms, level, err);
-	if (status == TFP_OK) {
-		int64_t limit_ms = (int64_t)duration_ms + GRACE_MIN_MS;
-		const struct tfp_grpc_request r = {
-			.target = target,
-			.method = MONITOR,
-			.message = request.data,
-			.size = request.size,
-			.answer_ms = limit_ms,
-			.stall_ms = limit_ms,
-			.limit_ms = limit_ms,
-			.max_bytes = SMALL_ANSWER,
-			.sink = take_text,
-			.context = &answer,
-		};
-		status = tfp_grpc_start(g, &call, &r, err);
-	}
-	if (status == TFP_OK) {
-		while (!tfp_grpc_done(call))
-			tfp_grpc_run(g, TICK_MS);
-		if (tfp_grpc_result(call)->code != TFP_GRPC_OK)
-			status = monitor_failed(target, tfp_grpc_result(call), err);
-		else
-			status = tfp_decode_monitor_response(answer.data, answer.size, text, err);
-	}
-	tfp_grpc_end(call);
-	tfp_grpc_free(g);
-	tfp_buf_release(&answer);
-	tfp_buf_release(&request);
-	return status;
 }

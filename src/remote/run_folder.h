@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The folder of a new run: made before anything is asked of anybody, so that a
- * log directory that cannot be written is known then; hidden until it is
- * complete, so that nobody lists half a run; gone if nothing came.
+ * The folder of a new run. It is made before any program is asked, so that a log directory that
+ * cannot be written is noticed. It is hidden until it is complete, so that half a run is never
+ * listed. It is removed if nothing came.
  *
  *     struct tfp_run_folder f;
  *     tfp_run_folder_make(&f, "logs/plugins/profile", "", &err);
@@ -38,9 +39,9 @@ struct tfp_run_file {
 	uint64_t bytes;
 };
 
-/* A run's name from what somebody typed: what is no letter, digit, '.', '_' or
- * '-' becomes '_', a '.' in front too, cut at TFP_RUN_NAME_MAX. out has room for
- * one more. "" stays "". */
+/* Makes a run's name of a text: any character but letters, digits, '.', '_' and '-' becomes '_',
+ * and so does a '.' in front. It is cut at TFP_RUN_NAME_MAX. out has room for one more. "" stays
+ * "". */
 void tfp_run_name_clean(const char *text, char *out);
 
 /* Makes parent (with the two folders above it, but not its log directory) and a
@@ -49,11 +50,11 @@ void tfp_run_name_clean(const char *text, char *out);
  * hint when the log directory cannot be written. Release it in any case. */
 enum tfp_status tfp_run_folder_make(struct tfp_run_folder *f, const char *parent, const char *name,
 				    struct tfp_error *err) TFP_CHECK;
-/* Shows it under its name, or removes it when no file was kept. */
+/* Gives the folder its name, or removes it if no file was kept. */
 enum tfp_status tfp_run_folder_publish(struct tfp_run_folder *f, struct tfp_error *err) TFP_CHECK;
-/* Removes what was not published. Accepts zeroed memory. */
+/* Removes the folder if it was not published. Accepts zeroed memory. */
 void tfp_run_folder_release(struct tfp_run_folder *f);
-/* Size of a file that somebody else put where the run will be, or -1. */
+/* Size of a file that another program put where the run will be, or -1. */
 int64_t tfp_run_folder_foreign(const struct tfp_run_folder *f, const char *file);
 
 /* A new file STEM.xplane.pb; a number is added to a stem that is taken. */
@@ -61,7 +62,7 @@ enum tfp_status tfp_run_file_open(struct tfp_run_file *file, struct tfp_run_fold
 				  const char *stem, struct tfp_error *err) TFP_CHECK;
 enum tfp_status tfp_run_file_write(struct tfp_run_file *file, const void *bytes, size_t size,
 				   struct tfp_error *err) TFP_CHECK;
-/* Onto the disk, and under its name. Removes it on failure. */
+/* Syncs the file and gives it its name. On failure removes it. */
 enum tfp_status tfp_run_file_keep(struct tfp_run_file *file, struct tfp_error *err) TFP_CHECK;
 /* Removes it, unless it was kept. Accepts a file that is closed. */
 void tfp_run_file_drop(struct tfp_run_file *file);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Addresses of programs to ask, as people type them: "host:port", each with or
  * without "grpc://", IPv6 in brackets, several separated by commas. Pure; no
@@ -21,14 +22,14 @@
 #define TFP_TARGET_RULES_MAX 64u
 
 struct tfp_target {
-	/* "host:port", with brackets around IPv6: what is shown, and sent. */
+	/* "host:port", with brackets around IPv6, as it is shown and sent. */
 	char text[TFP_HOST_NAME_MAX + 16];
 	/* Lower case, IPv6 in its shortest form and without brackets. */
 	char host[TFP_HOST_NAME_MAX + 1];
 	uint16_t port;
 };
 
-/* Which addresses may be asked. */
+/* A rule about which addresses may be asked. */
 struct tfp_target_rule {
 	char host[TFP_HOST_NAME_MAX + 1]; /* as tfp_target's */
 	uint16_t port;                    /* 0: any */
@@ -44,14 +45,14 @@ enum tfp_status tfp_targets_parse(struct tfp_target *targets, size_t *count, con
 /* "HOST[:PORT],..."; rules has room for TFP_TARGET_RULES_MAX. */
 enum tfp_status tfp_target_rules_parse(struct tfp_target_rule *rules, size_t *count,
 				       const char *list, struct tfp_error *err) TFP_CHECK;
-/* Whether some rule names the target, host and port as they are written: no
- * name is resolved, so that none can be made to mean something else. */
+/* Whether a rule names the target's host and port as they are written. No name is resolved, so none
+ * can be made to mean something else. */
 bool tfp_target_allowed(const struct tfp_target *target, const struct tfp_target_rule *rules,
 			size_t count);
 
-/* Name of the capture's file without ".xplane.pb", as the profiler's own client
- * makes it: what is no letter, digit, '.', '_' or '-' becomes '_'. out has room
- * for sizeof(target->text). */
+/* The name of the capture's file without ".xplane.pb", as the profiler's own client makes it: any
+ * character but letters, digits, '.', '_' and '-' becomes '_'. out has room for
+ * sizeof(target->text). */
 void tfp_target_file_stem(const struct tfp_target *target, char *out);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a GPU's counters would have shown: how busy its processors and its memory were, sampled
  * evenly in each step, as XLA's sampler writes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "synth/host.h"
 
 #include "base/alloc.h"
@@ -210,7 +211,7 @@ static void driver_call(struct tfp_synth_host *h, struct tfp_synth_line *line, u
 	end(h, line, mark);
 }
 
-/* What runs on a device. */
+/* Work on a device. */
 static struct tfp_buf *begin_work(struct tfp_synth_host *h, struct tfp_synth_line *line,
 				  uint32_t name, struct tfp_synth_span work, unsigned device,
 				  uint64_t correlation, size_t *mark)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The capture of one host: when its threads and its devices did what in every
  * step, written as events. What other hosts do matters where reductions wait
@@ -8,7 +9,7 @@
 
 #include "base/error.h"
 #include "synth/model.h"
-#include "synth/synth.h"
+#include "synth/options.h"
 
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host's capture while it is made: its planes and lines, the ids of all
  * names in them, and what changes from step to step. For host_names.c, which
@@ -7,8 +8,8 @@
 #define TFP_SYNTH_HOST_STATE_H
 
 #include "synth/model.h"
+#include "synth/options.h"
 #include "synth/space.h"
-#include "synth/synth.h"
 #include "synth/timing.h"
 
 #include <stdbool.h>

@@ -1,9 +1,7 @@
-/* The table of kernels that the made-up program launches. For model.c; others
- * ask the model. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of kernels that the made-up program launches. */
 #ifndef TFP_SYNTH_KERNELS_H
 #define TFP_SYNTH_KERNELS_H
-
-#include "synth/model.h"
 
 enum tfp_synth_family {
 	FAMILY_CONV,
@@ -40,13 +38,28 @@ enum tfp_synth_family {
 	FAMILY_COUNT
 };
 
+enum tfp_synth_kernel_class {
+	KERNEL_PLAIN,
+	KERNEL_MEMSET,
+	KERNEL_COPY, /* device to device */
+};
+
+struct tfp_synth_kernel {
+	const char *name;
+	enum tfp_synth_kernel_class class;
+	unsigned registers, static_shared, dynamic_shared, block;
+	double occupancy; /* percent */
+};
+
 struct tfp_synth_kernel_row {
 	enum tfp_synth_family family;
 	unsigned us; /* nominal duration */
 	struct tfp_synth_kernel kernel;
 };
 
+unsigned tfp_synth_kernel_count(void);
 /* index below tfp_synth_kernel_count(). */
+const struct tfp_synth_kernel *tfp_synth_kernel_at(unsigned index);
 const struct tfp_synth_kernel_row *tfp_synth_kernel_row_at(unsigned index);
 
 #endif

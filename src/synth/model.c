@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "synth/model.h"
 
 #include "synth/kernels.h"
@@ -30,15 +31,12 @@ static const char *text(struct tfp_synth_model *m, const char *format, ...)
 
 static const char *text(struct tfp_synth_model *m, const char *format, ...)
 {
-	char buffer[512];
 	const char *copy;
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vsnprintf(buffer, sizeof(buffer), format, args);
+	copy = tfp_arena_vprintf(&m->arena, format, args);
 	va_end(args);
-	copy = tfp_arena_strndup(&m->arena, buffer, n > 0 ? (size_t)n : 0);
 	if (!copy)
 		m->no_memory = true;
 	return copy ? copy : "";
@@ -185,9 +183,9 @@ static unsigned forward(struct builder *b, const char *layer, const char *type, 
 /* A variable read and cast to half, as mixed precision does. */
 static void variable(struct builder *b, const char *layer, const char *type)
 {
-	unsigned op = add_op(b, PHASE_FORWARD, "ReadVariableOp",
-			     text(b->m, "%s/%s/ReadVariableOp", layer, type));
+	unsigned op;
 
+	add_op(b, PHASE_FORWARD, "ReadVariableOp", text(b->m, "%s/%s/ReadVariableOp", layer, type));
 	op = add_op(b, PHASE_FORWARD, "Cast", text(b->m, "%s/%s/Cast", layer, type));
 	add_use(b, op, FAMILY_CAST, 300);
 }
@@ -345,7 +343,7 @@ static void gradients_of(struct builder *b, unsigned index)
 		op = backward(b, &of, "ReluGrad", "ReluGrad", FAMILY_RELU_GRAD, 900);
 		gradient(b, op, &of);
 	} else if (!strcmp(of.type, "AddV2")) {
-		op = backward(b, &of, "AddN", "AddN", FAMILY_ADD_N, 700);
+		backward(b, &of, "AddN", "AddN", FAMILY_ADD_N, 700);
 	} else if (!strcmp(of.type, "MatMul")) {
 		bool single = strstr(of.name, "predictions") != NULL;
 
@@ -362,25 +360,25 @@ static void gradients_of(struct builder *b, unsigned index)
 		op = backward(b, &of, "Einsum", "Einsum_1", FAMILY_GEMM, 900);
 		m->ops[op].equation = of.equation;
 	} else if (!strcmp(of.type, "BiasAdd")) {
-		op = backward(b, &of, "BiasAddGrad", "BiasAddGrad", FAMILY_BIAS_GRAD, 800);
+		backward(b, &of, "BiasAddGrad", "BiasAddGrad", FAMILY_BIAS_GRAD, 800);
 	} else if (!strcmp(of.type, "Softmax")) {
-		op = backward(b, &of, "Mul", "mul", FAMILY_BINARY, 900);
-		op = backward(b, &of, "Sum", "Sum", FAMILY_REDUCE, 900);
+		backward(b, &of, "Mul", "mul", FAMILY_BINARY, 900);
+		backward(b, &of, "Sum", "Sum", FAMILY_REDUCE, 900);
 		op = backward(b, &of, "Sub", "sub", FAMILY_BINARY, 900);
 		gradient(b, op, &of);
 	} else if (!strcmp(of.type, "SelectV2")) {
 		op = backward(b, &of, "SelectV2", "SelectV2", FAMILY_SELECT, 700);
 		gradient(b, op, &of);
 	} else if (!strcmp(of.type, "Erf")) {
-		op = backward(b, &of, "Mul", "mul", FAMILY_BINARY, 900);
-		op = backward(b, &of, "Exp", "Exp", FAMILY_UNARY, 900);
+		backward(b, &of, "Mul", "mul", FAMILY_BINARY, 900);
+		backward(b, &of, "Exp", "Exp", FAMILY_UNARY, 900);
 	} else if (!strcmp(of.type, "MaxPool")) {
 		op = backward(b, &of, "MaxPoolGrad", "MaxPoolGrad", FAMILY_POOL_GRAD, 1000);
 		gradient(b, op, &of);
 	} else if (!strcmp(of.type, "Mean")) {
-		op = backward(b, &of, "Tile", "Tile", FAMILY_COPY, 1000);
+		backward(b, &of, "Tile", "Tile", FAMILY_COPY, 1000);
 	} else if (!strcmp(of.type, "Transpose")) {
-		op = backward(b, &of, "Transpose", "transpose", FAMILY_TRANSPOSE, 700);
+		backward(b, &of, "Transpose", "transpose", FAMILY_TRANSPOSE, 700);
 	}
 	if (m->op_count == first)
 		return;

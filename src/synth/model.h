@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the made-up program computes in a step: a ResNet whose last stage feeds
  * a vision transformer, trained data-parallel in mixed precision. A list of
@@ -13,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "synth/kernels.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,19 +26,6 @@ enum tfp_synth_phase {
 	PHASE_REDUCE, /* gradients of a bucket, summed over all devices */
 	PHASE_UPDATE,
 	PHASE_COUNT
-};
-
-enum tfp_synth_kernel_class {
-	KERNEL_PLAIN,
-	KERNEL_MEMSET,
-	KERNEL_COPY, /* device to device */
-};
-
-struct tfp_synth_kernel {
-	const char *name;
-	enum tfp_synth_kernel_class class;
-	unsigned registers, static_shared, dynamic_shared, block;
-	double occupancy; /* percent */
 };
 
 /* A launch by an op. */
@@ -100,8 +89,5 @@ void tfp_synth_model_release(struct tfp_synth_model *m);
 /* The name of an op on a device, as a mirrored strategy spells it, into out. */
 void tfp_synth_model_op_name(const struct tfp_synth_op *op, unsigned device, char *out,
 			     size_t size);
-
-unsigned tfp_synth_kernel_count(void);
-const struct tfp_synth_kernel *tfp_synth_kernel_at(unsigned index);
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file that appears under its name when it is complete, compressed or not.
  *
@@ -9,7 +10,7 @@
 #define TFP_SYNTH_OUTPUT_H
 
 #include "base/error.h"
-#include "synth/synth.h"
+#include "synth/options.h"
 
 struct tfp_synth_output {
 	int fd; /* of the uncompressed bytes */

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers that look random and are a function of what they are for. There is
- * no state: whoever asks for the same thing gets the same number, in any
- * order, so that a step can be made twice and come out alike.
+ * Numbers that look random but follow from a key and a place alone. There is no
+ * state: the order in which they are asked for does not matter, so that a step can be
+ * made twice and comes out alike.
  */
 #ifndef TFP_SYNTH_RNG_H
 #define TFP_SYNTH_RNG_H

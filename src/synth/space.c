@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "synth/space.h"
 
 #include <errno.h>
@@ -64,19 +65,12 @@ void tfp_synth_space_release(struct tfp_synth_space *s)
 
 const char *tfp_synth_space_text(struct tfp_synth_space *s, const char *format, ...)
 {
-	char text[1024];
 	const char *copy;
 	va_list args;
-	int n;
 
 	va_start(args, format);
-	n = vsnprintf(text, sizeof(text), format, args);
+	copy = tfp_arena_vprintf(&s->arena, format, args);
 	va_end(args);
-	if (n < 0)
-		n = 0;
-	if ((size_t)n >= sizeof(text))
-		n = sizeof(text) - 1;
-	copy = tfp_arena_strndup(&s->arena, text, (size_t)n);
 	if (!copy)
 		s->no_memory = true;
 	return copy ? copy : "";
@@ -123,15 +117,24 @@ void tfp_synth_space_sort_lines(struct tfp_synth_plane *p)
 	qsort(p->lines, p->line_count, sizeof(*p->lines), by_name);
 }
 
-static void write_entry(struct tfp_synth_names *names, const char *name, uint32_t id)
+/* stats: encoded, or NULL. */
+static void add_name(struct tfp_synth_space *s, struct tfp_synth_names *names, const char *name,
+		     uint32_t id, const struct tfp_buf *stats)
 {
 	struct tfp_buf *b = &names->entries;
-	size_t entry = tfp_pb_begin(b, names->field), value;
+	size_t entry, value;
 
+	if (tfp_str_map_add(&names->index, name, strlen(name), id) == TFP_STR_MAP_NONE)
+		s->no_memory = true;
+	if (id > names->count)
+		names->count = id;
+	entry = tfp_pb_begin(b, names->field);
 	tfp_pb_put_uint(b, MAP_KEY, id);
 	value = tfp_pb_begin(b, MAP_VALUE);
 	tfp_pb_put_uint(b, XMETADATA_ID, id);
 	tfp_pb_put_text(b, XMETADATA_NAME, name);
+	if (stats)
+		tfp_buf_add(b, stats->data, stats->size);
 	tfp_pb_end(b, value);
 	tfp_pb_end(b, entry);
 }
@@ -139,11 +142,24 @@ static void write_entry(struct tfp_synth_names *names, const char *name, uint32_
 void tfp_synth_intern_at(struct tfp_synth_space *s, struct tfp_synth_names *names, const char *name,
 			 uint32_t id)
 {
-	if (tfp_str_map_add(&names->index, name, strlen(name), id) == TFP_STR_MAP_NONE)
-		s->no_memory = true;
-	write_entry(names, name, id);
-	if (id > names->count)
-		names->count = id;
+	add_name(s, names, name, id, NULL);
+}
+
+void tfp_synth_intern_bytes_at(struct tfp_synth_space *s, struct tfp_synth_names *names,
+			       const char *name, uint32_t id, uint32_t stat, const void *bytes,
+			       size_t size)
+{
+	struct tfp_buf stats;
+	size_t mark;
+
+	tfp_buf_init(&stats, NAMES_CEILING);
+	mark = tfp_pb_begin(&stats, XMETADATA_STATS);
+	tfp_pb_put_uint(&stats, XSTAT_METADATA_ID, stat);
+	tfp_pb_put_bytes(&stats, XSTAT_BYTES, bytes, size);
+	tfp_pb_end(&stats, mark);
+	add_name(s, names, name, id, &stats);
+	s->no_memory |= tfp_buf_failed(&stats);
+	tfp_buf_release(&stats);
 }
 
 uint32_t tfp_synth_intern(struct tfp_synth_space *s, struct tfp_synth_names *names,

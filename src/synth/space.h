@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file that is being made: planes, their lines and their names, laid out
  * as protobuf's own serialiser would (lines, then metadata, then stats).
@@ -5,7 +6,7 @@
  * A line's events are written as they come and never kept, so that memory does
  * not grow with the capture. That takes two passes over the same events: the
  * first counts bytes, from which every length and every position in the file
- * follows; the second writes. Whoever makes the events must make the same ones
+ * follows; the second writes. The maker of the events must make the same ones
  * twice.
  *
  *     tfp_synth_space_plane, tfp_synth_space_line, tfp_synth_intern_* ...
@@ -62,6 +63,7 @@ enum {
 
 	XMETADATA_ID = 1,
 	XMETADATA_NAME = 2,
+	XMETADATA_STATS = 5,
 
 	MAP_KEY = 1,
 	MAP_VALUE = 2,
@@ -138,6 +140,11 @@ uint32_t tfp_synth_intern(struct tfp_synth_space *s, struct tfp_synth_names *nam
 /* Enters a name under an id of the caller's; later ids are larger. */
 void tfp_synth_intern_at(struct tfp_synth_space *s, struct tfp_synth_names *names, const char *name,
 			 uint32_t id);
+
+/* The same for an event's name with a stat of bytes. */
+void tfp_synth_intern_bytes_at(struct tfp_synth_space *s, struct tfp_synth_names *names,
+			       const char *name, uint32_t id, uint32_t stat, const void *bytes,
+			       size_t size);
 
 /* An event; stats are put into *out between begin and end. Times in ns since
  * the start of the profile. */

@@ -1,40 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "synth/synth.h"
 
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "synth/host.h"
+#include "synth/jax_host.h"
 #include "synth/model.h"
 #include "synth/output.h"
+#include "synth/train_step.h"
 
 #include <stdio.h>
 #include <string.h>
-
-void tfp_synth_options_init(struct tfp_synth_options *o)
-{
-	*o = (struct tfp_synth_options){
-		.hosts = 1,
-		.devices = 2,
-		.steps = 30,
-		.events_per_step = 3000,
-		.compression = TFP_SYNTH_PLAIN,
-		.seed = 1,
-		.run = "2026_01_15_10_00_00",
-	};
-}
-
-void tfp_synth_options_demo(struct tfp_synth_options *o)
-{
-	tfp_synth_options_init(o);
-	o->hosts = 4;
-	o->steps = 26;
-	o->events_per_step = 800;
-	o->counter_samples = 10;
-}
-
-void tfp_synth_host_name(unsigned host, char out[TFP_SYNTH_HOST_NAME_SIZE])
-{
-	snprintf(out, TFP_SYNTH_HOST_NAME_SIZE, "worker-%02u", host);
-}
 
 static enum tfp_status check_number(const char *what, uint64_t value, uint64_t most,
 				    struct tfp_error *err)
@@ -56,6 +32,11 @@ static enum tfp_status check(const struct tfp_synth_options *o, struct tfp_error
 	if (status == TFP_OK)
 		status = check_number("events per step", o->events_per_step, TFP_SYNTH_EVENTS_MAX,
 				      err);
+	if (status == TFP_OK)
+		status = check_number("layers", o->layers, TFP_SYNTH_LAYERS_MAX, err);
+	if (status == TFP_OK && o->jax && (o->bytes > 0 || o->grouped))
+		status = tfp_fail(err, TFP_BAD_QUERY,
+				  "a compiled program has neither a chosen size nor groups");
 	if (status == TFP_OK && o->allocations > TFP_SYNTH_ALLOCATIONS_MAX)
 		status = tfp_fail(err, TFP_BAD_QUERY, "%u allocations: must be 0 to %u",
 				  o->allocations, TFP_SYNTH_ALLOCATIONS_MAX);
@@ -107,9 +88,21 @@ static enum tfp_status choose_steps(struct tfp_synth_options *o, const struct tf
 	return TFP_OK;
 }
 
-static enum tfp_status write_host(const struct tfp_synth_options *o,
-				  const struct tfp_synth_model *m, const char *folder,
-				  unsigned host, struct tfp_error *err)
+/* What runs: one of the two. */
+struct program {
+	struct tfp_synth_model model;
+	struct tfp_synth_train_step train_step;
+};
+
+static enum tfp_status write_capture(const struct tfp_synth_options *o, const struct program *p,
+				     unsigned host, int fd, struct tfp_error *err)
+{
+	return o->jax ? tfp_synth_jax_host_write(o, &p->train_step, host, fd, err)
+		      : tfp_synth_host_write(o, &p->model, host, fd, err);
+}
+
+static enum tfp_status write_host(const struct tfp_synth_options *o, const struct program *p,
+				  const char *folder, unsigned host, struct tfp_error *err)
 {
 	static const char *const endings[] = {"", ".gz", ".zst"};
 	char name[TFP_SYNTH_HOST_NAME_SIZE];
@@ -126,7 +119,7 @@ static enum tfp_status write_host(const struct tfp_synth_options *o,
 	}
 	status = tfp_synth_output_open(&out, tfp_buf_text(&path), o->compression, err);
 	if (status == TFP_OK) {
-		status = tfp_synth_host_write(o, m, host, out.fd, err);
+		status = write_capture(o, p, host, out.fd, err);
 		if (status == TFP_OK)
 			status = tfp_synth_output_commit(&out, err);
 		else
@@ -138,11 +131,29 @@ static enum tfp_status write_host(const struct tfp_synth_options *o,
 	return status;
 }
 
+static enum tfp_status make_program(struct tfp_synth_options *o, struct program *p,
+				    struct tfp_error *err)
+{
+	enum tfp_status status;
+
+	if (o->jax)
+		return tfp_synth_train_step_init(
+			&p->train_step,
+			&(struct tfp_synth_train_options){.layers = o->layers,
+							  .unrolled = o->unrolled,
+							  .replicas = o->hosts * o->devices},
+			err);
+	status = tfp_synth_model_init(&p->model, o->seed, o->devices, o->events_per_step, err);
+	if (status == TFP_OK && o->bytes > 0)
+		status = choose_steps(o, &p->model, err);
+	return status;
+}
+
 enum tfp_status tfp_synth_write(const struct tfp_synth_options *options, const char *logdir,
 				struct tfp_error *err)
 {
 	struct tfp_synth_options o = *options;
-	struct tfp_synth_model m;
+	struct program p = {0};
 	struct tfp_buf folder;
 	enum tfp_status status = check(&o, err);
 
@@ -154,14 +165,13 @@ enum tfp_status tfp_synth_write(const struct tfp_synth_options *options, const c
 		tfp_buf_release(&folder);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for a path");
 	}
-	status = tfp_synth_model_init(&m, o.seed, o.devices, o.events_per_step, err);
-	if (status == TFP_OK && o.bytes > 0)
-		status = choose_steps(&o, &m, err);
+	status = make_program(&o, &p, err);
 	if (status == TFP_OK)
 		status = tfp_synth_make_folders(tfp_buf_text(&folder), err);
 	for (unsigned host = 0; status == TFP_OK && host < o.hosts; host++)
-		status = write_host(&o, &m, tfp_buf_text(&folder), host, err);
-	tfp_synth_model_release(&m);
+		status = write_host(&o, &p, tfp_buf_text(&folder), host, err);
+	tfp_synth_model_release(&p.model);
+	tfp_synth_train_step_release(&p.train_step);
 	tfp_buf_release(&folder);
 	return status;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When everything in a step happens on one host: the clockwork behind the
  * events. Steps are asked for in order, because a step starts where the one
@@ -16,7 +17,7 @@
 
 #include "base/error.h"
 #include "synth/model.h"
-#include "synth/synth.h"
+#include "synth/options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names of events and stats that every capture of ours uses, as lists to
  * expand. Ids of stats are the same in all planes: position in the list, from

@@ -1,14 +1,17 @@
-#include "http/answer_file.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "http/reply_file.h"
 
 #include "base/budget.h"
+#include "session/given_peaks.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define KEY_MAX ((size_t)1 << 19)
-/* A larger body is read hardly faster than it is made, and drives out others. */
+/* A larger body is hardly read faster than it is made, and would drive out others. */
 #define BODY_MAX ((size_t)16 << 20)
 
-/* Types that are kept; constants, as a reply's must be. */
+/* The types of answers that are kept. A reply points to these constants. */
 static const char *const types[] = {
 	"application/json",
 	"text/csv; charset=utf-8",
@@ -16,19 +19,21 @@ static const char *const types[] = {
 
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
-/* What precedes the body. */
+/* Before the body in a file. */
 struct head {
 	uint32_t type; /* index into types */
 	uint32_t name_size;
 };
 
-bool tfp_answer_file_key(const struct tfp_question *q, struct tfp_buf *key)
+bool tfp_reply_file_key(const struct tfp_question *q, struct tfp_buf *key)
 {
 	tfp_buf_init(key, KEY_MAX);
 	if (!tfp_question_pays_on_disk(q))
 		return false;
 	tfp_buf_printf(key, "answer\n%s?%s\n%s\n", q->target->path, q->target->search,
 		       q->run->name);
+	if (q->app->peaks)
+		tfp_buf_printf(key, "peaks %016" PRIx64 "\n", tfp_given_peaks_stamp(q->app->peaks));
 	for (size_t i = 0; i < q->run->host_count; i++) {
 		tfp_buf_printf(key, "%s ", q->run->hosts[i].host);
 		if (tfp_result_key_add_file(key, q->app->dir, &q->run->hosts[i], NULL) != TFP_OK)
@@ -58,11 +63,12 @@ static bool decode(const struct tfp_buf *bytes, struct tfp_reply *reply)
 	return true;
 }
 
-bool tfp_answer_file_read(const struct tfp_question *q, const struct tfp_buf *key,
-			  struct tfp_reply *reply)
+bool tfp_reply_file_read(const struct tfp_question *q, const struct tfp_buf *key,
+			 struct tfp_reply *reply)
 {
 	struct tfp_buf bytes;
-	/* Without memory for it the answer is made anew, by a job that can wait. */
+	/* An account of its own: without memory for this the answer is made anew, by a job that can
+	 * wait. */
 	struct tfp_account own = {0}, *before = tfp_account_enter(&own);
 	tfp_buf_init(&bytes, sizeof(struct head) + sizeof(reply->download) + BODY_MAX);
 	bool found = tfp_result_cache_get(q->app->results, key, &bytes) && decode(&bytes, reply);
@@ -71,8 +77,8 @@ bool tfp_answer_file_read(const struct tfp_question *q, const struct tfp_buf *ke
 	return found;
 }
 
-void tfp_answer_file_write(const struct tfp_question *q, const struct tfp_buf *key,
-			   const struct tfp_reply *reply)
+void tfp_reply_file_write(const struct tfp_question *q, const struct tfp_buf *key,
+			  const struct tfp_reply *reply)
 {
 	struct tfp_buf now, bytes;
 	struct head head = {.name_size = (uint32_t)strlen(reply->download)};
@@ -80,8 +86,7 @@ void tfp_answer_file_write(const struct tfp_question *q, const struct tfp_buf *k
 		head.type++;
 	if (head.type == TYPES || reply->body.size > BODY_MAX)
 		return;
-	bool same = tfp_answer_file_key(q, &now) && now.size == key->size &&
-		    memcmp(now.data, key->data, key->size) == 0;
+	bool same = tfp_reply_file_key(q, &now) && tfp_buf_equal(&now, key);
 	tfp_buf_release(&now);
 	if (!same)
 		return;
