@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bundles the page: node build.mjs --outdir DIR [--packages FILE]
 // Reads only this folder and node_modules, writes only DIR and FILE, and gives the same bytes for the same input. FILE lists the
 // packages that went into the page: scripts/third_party.py collects their notices.
 import { build } from 'esbuild';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -10,6 +11,22 @@ import { parseArgs } from 'node:util';
 const here = dirname(fileURLToPath(import.meta.url));
 const { values } = parseArgs({ options: { outdir: { type: 'string', default: join(here, 'dist') }, packages: { type: 'string' } } });
 const outdir = resolve(values.outdir);
+
+/** `./pages` of main.ts: every module of pages/ that exports `page`, each a file of its own that is fetched when it is wanted. */
+const pages = {
+  name: 'pages',
+  setup(builder) {
+    builder.onResolve({ filter: /^\.\/pages$/ }, () => ({ path: 'pages', namespace: 'made' }));
+    builder.onLoad({ filter: /^pages$/, namespace: 'made' }, async () => {
+      const folder = join(here, 'src', 'pages');
+      const list = [];
+      for (const file of (await readdir(folder)).sort()) {
+        if (file.endsWith('.ts') && /^export const page\b/m.test(await readFile(join(folder, file), 'utf8'))) list.push(basename(file, '.ts'));
+      }
+      return { contents: `export const PAGES = {\n${list.map((name) => `${name}: () => import('./pages/${name}'),\n`).join('')}};\n`, resolveDir: join(here, 'src') };
+    });
+  },
+};
 
 await mkdir(outdir, { recursive: true });
 const script = {
@@ -25,9 +42,9 @@ const script = {
   metafile: true,
 };
 const { metafile: { inputs: classic } } = await build({ ...script, entryPoints: { graph_layout: 'src/graph_layout.ts', theme: 'src/theme_first.ts', sign_in: 'src/sign_in.ts' }, format: 'iife' });
-// What is imported by import() becomes a file of its own, and so does what several files share. Their names hold a hash of
-// what is in them: a page that is open while its server is replaced finds nothing rather than something that does not fit.
-const { metafile: { inputs: modules, outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', splitting: true, chunkNames: '[name]_[hash]' });
+// A module imported by import() becomes a file of its own, and so does code that several files share. Their names hold a hash
+// of their contents: a page that is open while its server is replaced finds nothing rather than something that does not fit.
+const { metafile: { inputs: modules, outputs } } = await build({ ...script, entryPoints: { main: 'src/main.ts' }, format: 'esm', plugins: [pages], splitting: true, chunkNames: '[name]_[hash]' });
 const { metafile: { inputs: styles } } = await build({
   absWorkingDir: here,
   entryPoints: { main: 'src/styles/main.css', sign_in: 'src/styles/sign_in.css' },

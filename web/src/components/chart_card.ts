@@ -1,17 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chart with what a chart owes its reader: a sentence that sums it up, the same data as a table,
 // a picture and a CSV to take away, and the colours of the theme.
 
 import {
-  ArcElement, BarController, BarElement, CategoryScale, Chart, LinearScale, LineController, LineElement, LogarithmicScale,
-  PieController, PointElement, ScatterController, Tooltip, type ChartConfiguration,
+  ArcElement,
+  BarController,
+  BarElement,
+  CategoryScale,
+  Chart,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PieController,
+  PointElement,
+  ScatterController,
+  Tooltip,
+  type ChartConfiguration,
 } from 'chart.js';
 import { downloadBlob, downloadText, toCsv, type CsvCell } from '../core/csv';
 import { fill, h } from '../core/dom';
 import { onTheme, token } from '../core/theme';
 import { button } from './states';
 
-Chart.register(ArcElement, BarController, BarElement, CategoryScale, LinearScale, LineController, LineElement, LogarithmicScale,
-  PieController, PointElement, ScatterController, Tooltip);
+Chart.register(
+  ArcElement,
+  BarController,
+  BarElement,
+  CategoryScale,
+  LinearScale,
+  LineController,
+  LineElement,
+  LogarithmicScale,
+  PieController,
+  PointElement,
+  ScatterController,
+  Tooltip,
+);
 Chart.defaults.animation = false;
 Chart.defaults.maintainAspectRatio = false;
 
@@ -33,7 +58,10 @@ export interface ChartContent {
   pick?: (index: number) => void;
   /** Dragging over the chart chooses a run of bars; both ends count. */
   brush?: (from: number, to: number) => void;
-  /** Of charts along a linear x: dragging chooses a span of its values, a click one value; the wheel zooms around one. */
+  /**
+   * Of charts along a linear x: dragging chooses a span of its values, a click one value; the wheel
+   * zooms around one.
+   */
   span?: (from: number, to: number) => void;
   at?: (x: number) => void;
   wheel?: (factor: number, x: number) => void;
@@ -62,18 +90,37 @@ export class ChartCard {
   private asTable = false;
 
   constructor(private readonly options: ChartCardOptions) {
-    this.tableButton = button('As table', () => {
-      this.asTable = !this.asTable;
-      this.draw();
-    }, 'table');
+    this.tableButton = button(
+      'As table',
+      () => {
+        this.asTable = !this.asTable;
+        this.draw();
+      },
+      'table',
+    );
     this.tableButton.setAttribute('aria-pressed', 'false');
     this.heading = h('h2', {}, options.title);
     this.note.textContent = options.note ?? '';
-    this.element = h('section', { class: 'card chart-card', 'aria-label': options.title },
-      h('header', { class: 'card-head' }, this.heading, this.note,
-        h('div', { class: 'acts' }, ...(options.controls ?? []), this.tableButton,
-          button('PNG', () => this.savePng()), button('CSV', () => this.saveCsv()))),
-      this.figure, this.legend);
+    this.element = h(
+      'section',
+      { class: 'card chart-card', 'aria-label': options.title },
+      h(
+        'header',
+        { class: 'card-head' },
+        this.heading,
+        this.note,
+        h(
+          'div',
+          { class: 'acts' },
+          ...(options.controls ?? []),
+          this.tableButton,
+          button('PNG', () => this.savePng()),
+          button('CSV', () => this.saveCsv()),
+        ),
+      ),
+      this.figure,
+      this.legend,
+    );
     this.stopTheme = onTheme(() => this.draw());
   }
 
@@ -111,12 +158,22 @@ export class ChartCard {
     this.tableButton.setAttribute('aria-pressed', String(this.asTable));
     if (this.asTable) fill(this.figure, this.twin(content));
     else this.drawCanvas(content);
-    fill(this.legend, ...(content.legend ?? []).map((entry) => {
-      const kind = entry.outline === true ? ' outline' : entry.dashed === true ? ' dashed' : entry.line === true ? ' line' : '';
-      const key = h('i', { class: `key${kind}`, 'aria-hidden': 'true' });
-      key.style.setProperty('--key', `var(--${entry.token})`);
-      return h('span', {}, key, entry.label);
-    }));
+    fill(
+      this.legend,
+      ...(content.legend ?? []).map((entry) => {
+        const kind =
+          entry.outline === true
+            ? ' outline'
+            : entry.dashed === true
+              ? ' dashed'
+              : entry.line === true
+                ? ' line'
+                : '';
+        const key = h('i', { class: `key${kind}`, 'aria-hidden': 'true' });
+        key.style.setProperty('--key', `var(--${entry.token})`);
+        return h('span', {}, key, entry.label);
+      }),
+    );
     this.legend.hidden = (content.legend ?? []).length === 0 || this.asTable;
   }
 
@@ -130,8 +187,14 @@ export class ChartCard {
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
     Object.assign(Chart.defaults.plugins.tooltip, {
-      backgroundColor: token('ink'), titleColor: token('ground'), bodyColor: token('ground'), footerColor: token('ground'),
-      padding: 10, cornerRadius: 6, boxPadding: 4, displayColors: false,
+      backgroundColor: token('ink'),
+      titleColor: token('ground'),
+      bodyColor: token('ground'),
+      footerColor: token('ground'),
+      padding: 10,
+      cornerRadius: 6,
+      boxPadding: 4,
+      displayColors: false,
     });
     const config = content.config();
     config.options ??= {};
@@ -139,7 +202,8 @@ export class ChartCard {
     if (pick !== undefined) {
       config.options.onClick = (_event, elements): void => {
         const [first] = elements;
-        // Chart.js draws when this returns: what is chosen may draw another chart, or leave the page, only after that.
+        // Chart.js draws when this returns. The choice may draw another chart, or leave the page,
+        // only after that.
         if (first !== undefined) setTimeout(() => this.content?.pick?.(first.index));
       };
       config.options.onHover = (_event, elements): void => {
@@ -157,16 +221,20 @@ export class ChartCard {
     this.chart = new Chart(canvas, config);
     if (content.brush !== undefined || content.span !== undefined) this.brushOn(box, canvas);
     if (content.wheel !== undefined) {
-      canvas.addEventListener('wheel', (event) => {
-        const value = this.chart?.scales['x']?.getValueForPixel(event.offsetX);
-        if (value === undefined || event.deltaY === 0) return;
-        event.preventDefault();
-        this.content?.wheel?.(1.0015 ** event.deltaY, value);
-      }, { passive: false });
+      canvas.addEventListener(
+        'wheel',
+        (event) => {
+          const value = this.chart?.scales['x']?.getValueForPixel(event.offsetX);
+          if (value === undefined || event.deltaY === 0) return;
+          event.preventDefault();
+          this.content?.wheel?.(1.0015 ** event.deltaY, value);
+        },
+        { passive: false },
+      );
     }
   }
 
-  /** A drag marks a span; what is not yet a drag stays a click. */
+  /** A drag marks a span; a movement too short for a drag stays a click. */
   private brushOn(box: HTMLElement, canvas: HTMLCanvasElement): void {
     const mark = h('div', { class: 'brush', hidden: true });
     box.append(mark);
@@ -205,7 +273,8 @@ export class ChartCard {
         const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
         setTimeout(() => this.content?.span?.(from, to));
       } else if (start !== null && dragged && scale !== undefined && bars > 0) {
-        const at = (px: number): number => Math.min(bars - 1, Math.max(0, Math.round(Number(scale.getValueForPixel(px) ?? 0))));
+        const at = (px: number): number =>
+          Math.min(bars - 1, Math.max(0, Math.round(Number(scale.getValueForPixel(px) ?? 0))));
         const [from, to] = [at(Math.min(start, x(event))), at(Math.max(start, x(event)))];
         // The click that follows belongs to this chart.
         setTimeout(() => this.content?.brush?.(from, to));
@@ -213,11 +282,15 @@ export class ChartCard {
       end();
     });
     canvas.addEventListener('pointercancel', end);
-    canvas.addEventListener('click', (event) => {
-      if (!dragged) return;
-      event.stopImmediatePropagation();
-      dragged = false;
-    }, { capture: true });
+    canvas.addEventListener(
+      'click',
+      (event) => {
+        if (!dragged) return;
+        event.stopImmediatePropagation();
+        dragged = false;
+      },
+      { capture: true },
+    );
   }
 
   private twin(content: ChartContent): HTMLElement {
@@ -228,17 +301,66 @@ export class ChartCard {
       const line = h('tr');
       row.forEach((cell, column) => {
         const text = show(cell, column);
-        if (column > 0) line.append(h('td', { class: typeof cell === 'number' ? 'number' : undefined, title: cell === null ? undefined : String(cell) }, text));
+        if (column > 0)
+          line.append(
+            h(
+              'td',
+              {
+                class: typeof cell === 'number' ? 'number' : undefined,
+                title: cell === null ? undefined : String(cell),
+              },
+              text,
+            ),
+          );
         else if (pick === undefined) line.append(h('th', { scope: 'row' }, text));
-        else line.append(h('th', { scope: 'row' }, h('button', { type: 'button', class: 'linklike', on: { click: () => pick(index) } }, text)));
+        else
+          line.append(
+            h(
+              'th',
+              { scope: 'row' },
+              h(
+                'button',
+                { type: 'button', class: 'linklike', on: { click: () => pick(index) } },
+                text,
+              ),
+            ),
+          );
       });
       body.append(line);
     });
-    return h('div', { class: 'twin', tabindex: '0', role: 'group', 'aria-label': `${this.options.title}, as table` },
-      h('table', {},
+    return h(
+      'div',
+      {
+        class: 'twin',
+        tabindex: '0',
+        role: 'group',
+        'aria-label': `${this.options.title}, as table`,
+      },
+      h(
+        'table',
+        {},
         h('caption', {}, content.summary),
-        h('thead', {}, h('tr', {}, ...content.head.map((head, column) => h('th', { scope: 'col', class: typeof content.rows[0]?.[column] === 'number' ? 'number' : undefined }, head)))),
-        body));
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            ...content.head.map((head, column) =>
+              h(
+                'th',
+                {
+                  scope: 'col',
+                  class: typeof content.rows[0]?.[column] === 'number' ? 'number' : undefined,
+                },
+                head,
+              ),
+            ),
+          ),
+        ),
+        body,
+      ),
+    );
   }
 
   private savePng(): void {

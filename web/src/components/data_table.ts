@@ -1,12 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of the page. Filter, order and columns live in the address and are applied by
-// core/table_view; Tabulator draws the rows that are in sight, lays out columns and lets resize them.
+// core/table_view; Tabulator draws the rows that are in sight, lays out columns and lets resize
+// them.
 
-import { FormatModule, ResizeColumnsModule, ResizeTableModule, Tabulator, type CellComponent, type ColumnDefinition, type RowComponent } from 'tabulator-tables';
+import {
+  FormatModule,
+  ResizeColumnsModule,
+  ResizeTableModule,
+  Tabulator,
+  type CellComponent,
+  type ColumnDefinition,
+  type RowComponent,
+} from 'tabulator-tables';
 import { downloadText, toCsv } from '../core/csv';
 import { fill, h, icon } from '../core/dom';
 import { withUnit } from '../core/filter';
 import { count, exact } from '../core/format';
-import { cellText, seen, seenTree, toggledColumn, visibleColumns, type Column, type Tree, type View } from '../core/table_view';
+import {
+  cellText,
+  seen,
+  seenTree,
+  toggledColumn,
+  visibleColumns,
+  type Column,
+  type Tree,
+  type View,
+} from '../core/table_view';
 import { setTaste, taste } from '../core/taste';
 import type { UrlState } from '../core/url_state';
 import { Menu } from './menu';
@@ -85,23 +104,43 @@ export class DataTable<R> {
   constructor(private readonly options: DataTableOptions<R>) {
     this.filterButton = button('Column filters', () => this.toggleFilters(), 'filter');
     this.filterButton.setAttribute('aria-pressed', 'false');
-    const columnsMenu = new Menu(h('span', { class: 'with-glyph' }, icon('columns'), h('span', { class: 'word' }, 'Columns')), (panel) => this.buildColumnMenu(panel), { name: 'Columns' });
+    const columnsMenu = new Menu(
+      h('span', { class: 'with-glyph' }, icon('columns'), h('span', { class: 'word' }, 'Columns')),
+      (panel) => this.buildColumnMenu(panel),
+      { name: 'Columns' },
+    );
     const dataMenu = new Menu('Data', (panel) => this.buildDataMenu(panel));
-    this.element = h('section', { class: 'card table-card', 'aria-label': options.title },
-      h('header', { class: 'card-head' },
-        h('h2', {}, options.title), this.tally,
-        h('div', { class: 'acts' },
-          this.filterButton, columnsMenu.element, button('CSV', () => this.saveCsv(), 'download'),
-          options.sources !== undefined && dataMenu.element)),
-      this.chips, this.grid, this.none);
+    this.element = h(
+      'section',
+      { class: 'card table-card', 'aria-label': options.title },
+      h(
+        'header',
+        { class: 'card-head' },
+        h('h2', {}, options.title),
+        this.tally,
+        h(
+          'div',
+          { class: 'acts' },
+          this.filterButton,
+          columnsMenu.element,
+          button('CSV', () => this.saveCsv(), 'download'),
+          options.sources !== undefined && dataMenu.element,
+        ),
+      ),
+      this.chips,
+      this.grid,
+      this.none,
+    );
     this.grid.addEventListener('click', (event) => this.click(event));
     this.grid.addEventListener('keydown', (event) => this.key(event));
     this.grid.addEventListener('focusin', (event) => {
-      this.inRows = event.target instanceof Element && event.target.closest('.tabulator-row') !== null;
+      this.inRows =
+        event.target instanceof Element && event.target.closest('.tabulator-row') !== null;
     });
     this.grid.addEventListener('focusout', (event) => {
       // Without a new target the focus was lost, not moved.
-      if (event.relatedTarget instanceof Node && !this.grid.contains(event.relatedTarget)) this.inRows = false;
+      if (event.relatedTarget instanceof Node && !this.grid.contains(event.relatedTarget))
+        this.inRows = false;
     });
     this.narrow.addEventListener('change', this.onNarrow);
     document.addEventListener('pointerdown', this.leave);
@@ -130,8 +169,11 @@ export class DataTable<R> {
   update(): void {
     const view = this.view();
     const { rows, columns, tree } = this.content;
-    const result = tree === undefined ? seen(rows, columns, view) : seenTree(rows, columns, view, tree);
-    const same = result.rows.length === this.shown.length && result.rows.every((row, index) => row === this.shown[index]?.row);
+    const result =
+      tree === undefined ? seen(rows, columns, view) : seenTree(rows, columns, view, tree);
+    const same =
+      result.rows.length === this.shown.length &&
+      result.rows.every((row, index) => row === this.shown[index]?.row);
     if (!same) {
       this.shown = result.rows.map((row, index) => ({ key: this.options.key(row), index, row }));
       this.byKey = new Map(this.shown.map((line) => [line.key, line]));
@@ -150,7 +192,12 @@ export class DataTable<R> {
     for (const [key, value] of Object.entries(url.place.params)) {
       if (key.startsWith(FILTER_KEY)) where[key.slice(FILTER_KEY.length)] = value;
     }
-    return { q: url.get('q'), regex: url.get('re') === '1', sort: url.get('sort', this.options.defaultSort), where };
+    return {
+      q: url.get('q'),
+      regex: url.get('re') === '1',
+      sort: url.get('sort', this.options.defaultSort),
+      where,
+    };
   }
 
   private columns(): Column<R>[] {
@@ -167,12 +214,21 @@ export class DataTable<R> {
     const empty = this.shown.length === 0 && this.content.rows.length > 0;
     this.none.hidden = !empty;
     this.grid.hidden = empty;
-    if (empty) fill(this.none, nothingMatches(this.content.noun, () => this.clearFilters()));
+    if (empty)
+      fill(
+        this.none,
+        nothingMatches(this.content.noun, () => this.clearFilters()),
+      );
     this.element.classList.toggle('filtering', this.filtersOpen);
     this.filterButton.setAttribute('aria-pressed', String(this.filtersOpen));
     const columns = this.columns();
-    // Tabulator measures the head once per set of columns, so showing the filter boxes counts as a new set.
-    const layout = JSON.stringify([columns.map((column) => [column.id, column.title]), this.narrow.matches, this.filtersOpen]);
+    // Tabulator measures the head once per set of columns, so showing the filter boxes counts as a
+    // new set.
+    const layout = JSON.stringify([
+      columns.map((column) => [column.id, column.title]),
+      this.narrow.matches,
+      this.filtersOpen,
+    ]);
     if (this.table === null) {
       this.layout = layout;
       this.build(columns);
@@ -216,31 +272,46 @@ export class DataTable<R> {
     table.on('tableBuilt', () => {
       this.built = true;
       mount.setAttribute('aria-label', this.options.title);
-      mount.querySelector('.tabulator-tableholder')?.setAttribute('aria-label', `${this.options.title}: rows; the arrow keys move`);
+      mount
+        .querySelector('.tabulator-tableholder')
+        ?.setAttribute('aria-label', `${this.options.title}: rows; the arrow keys move`);
       mount.querySelector('.tabulator-tableholder')?.setAttribute('role', 'rowgroup');
       mount.querySelector('.tabulator-table')?.setAttribute('role', 'presentation');
       mount.querySelector('.tabulator-header-contents')?.setAttribute('role', 'presentation');
       mount.removeAttribute('aria-owns');
       this.draw();
     });
-    // Rows are made anew when they are replaced or the grid changes its width; who was in them stays in them.
+    // Rows are made anew when they are replaced or the grid changes its width; the focus stays in
+    // its row.
     table.on('renderComplete', () => {
       const lost = document.activeElement === null || document.activeElement === document.body;
-      if (this.inRows && lost && this.cursor !== null && this.byKey.has(this.cursor.key)) this.focusCursor();
+      if (this.inRows && lost && this.cursor !== null && this.byKey.has(this.cursor.key))
+        this.focusCursor();
     });
     table.on('columnResized', (column) => {
-      setTaste(`width.${this.options.name}.${column.getField()}`, String(Math.round(column.getWidth())));
+      setTaste(
+        `width.${this.options.name}.${column.getField()}`,
+        String(Math.round(column.getWidth())),
+      );
     });
   }
 
   private definition(column: Column<R>): ColumnDefinition {
     const saved = Number(taste(`width.${this.options.name}.${column.id}`) ?? 0);
-    const width = this.narrow.matches ? (column.grow === true ? 0 : Math.min(92, column.width ?? 92)) : saved > 0 ? saved : (column.grow === true ? 0 : column.width ?? 96);
+    const width = this.narrow.matches
+      ? column.grow === true
+        ? 0
+        : Math.min(92, column.width ?? 92)
+      : saved > 0
+        ? saved
+        : column.grow === true
+          ? 0
+          : (column.width ?? 96);
     const definition: ColumnDefinition = {
       title: column.title,
       field: column.id,
       resizable: 'header',
-      minWidth: column.grow === true ? (this.narrow.matches ? 110 : column.width ?? 220) : 40,
+      minWidth: column.grow === true ? (this.narrow.matches ? 110 : (column.width ?? 220)) : 40,
       cssClass: `kind-${column.kind}${column.code === true ? ' code' : ''}`,
       formatter: (cell) => this.formatCell(column, cell),
       titleFormatter: () => this.heading(column),
@@ -250,14 +321,33 @@ export class DataTable<R> {
   }
 
   private heading(column: Column<R>): HTMLElement {
-    const label = h('button', {
-      type: 'button', class: 'sort', title: column.hint ?? column.title,
-      on: { click: () => this.sortBy(column) },
-    }, h('span', {}, column.title), h('i', { 'aria-hidden': 'true' }));
+    const label = h(
+      'button',
+      {
+        type: 'button',
+        class: 'sort',
+        title: column.hint ?? column.title,
+        on: { click: () => this.sortBy(column) },
+      },
+      h('span', {}, column.title),
+      h('i', { 'aria-hidden': 'true' }),
+    );
     const input = h('input', {
-      class: 'column-filter', type: 'text', 'aria-label': `Filter ${column.title}`, placeholder: placeholder(column.kind), spellcheck: 'false', autocomplete: 'off',
-      'data-column': column.id, value: this.options.url.get(FILTER_KEY + column.id),
-      on: { input: () => this.options.url.set({ [FILTER_KEY + column.id]: withUnit(input.value, column.unit ?? '') }, 'replace') },
+      class: 'column-filter',
+      type: 'text',
+      'aria-label': `Filter ${column.title}`,
+      placeholder: placeholder(column.kind),
+      spellcheck: 'false',
+      autocomplete: 'off',
+      'data-column': column.id,
+      value: this.options.url.get(FILTER_KEY + column.id),
+      on: {
+        input: () =>
+          this.options.url.set(
+            { [FILTER_KEY + column.id]: withUnit(input.value, column.unit ?? '') },
+            'replace',
+          ),
+      },
     });
     return h('div', { class: 'heading' }, label, input);
   }
@@ -287,7 +377,8 @@ export class DataTable<R> {
     const { tree } = this.content;
     if (tree !== undefined) {
       element.setAttribute('aria-level', String(tree.depth(line.row) + 1));
-      if (tree.children(line.row).length > 0) element.setAttribute('aria-expanded', String(tree.isOpen(line.row)));
+      if (tree.children(line.row).length > 0)
+        element.setAttribute('aria-expanded', String(tree.isOpen(line.row)));
     }
   }
 
@@ -300,7 +391,10 @@ export class DataTable<R> {
     mount?.setAttribute('aria-rowcount', String(this.shown.length + 1));
     this.grid.querySelectorAll<HTMLElement>('.tabulator-col').forEach((head) => {
       const own = head.getAttribute('tabulator-field') === id;
-      head.setAttribute('aria-sort', own ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none');
+      head.setAttribute(
+        'aria-sort',
+        own ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none',
+      );
     });
     this.grid.querySelectorAll<HTMLInputElement>('.column-filter').forEach((input) => {
       const value = this.options.url.get(FILTER_KEY + (input.dataset['column'] ?? ''));
@@ -328,7 +422,8 @@ export class DataTable<R> {
 
   private fit(): void {
     const height = `${this.height()}px`;
-    if (this.table !== null && this.built && this.table.element.style.height !== height) this.table.setHeight(height);
+    if (this.table !== null && this.built && this.table.element.style.height !== height)
+      this.table.setHeight(height);
   }
 
   private sortBy(column: Column<R>): void {
@@ -339,14 +434,17 @@ export class DataTable<R> {
     const other = first.startsWith('-') ? first.slice(1) : `-${first}`;
     const next = now === first ? other : first;
     url.set({ sort: next === defaultSort ? null : next });
-    this.options.say(`Sorted by ${column.title}, ${next.startsWith('-') ? 'descending' : 'ascending'}`);
+    this.options.say(
+      `Sorted by ${column.title}, ${next.startsWith('-') ? 'descending' : 'ascending'}`,
+    );
   }
 
   private toggleFilters(): void {
     this.filtersOpen = !this.filtersOpen;
     this.draw();
     // The boxes are made anew with the head.
-    if (this.filtersOpen) setTimeout(() => this.grid.querySelector<HTMLInputElement>('.column-filter')?.focus());
+    if (this.filtersOpen)
+      setTimeout(() => this.grid.querySelector<HTMLInputElement>('.column-filter')?.focus());
   }
 
   clearFilters(): void {
@@ -360,19 +458,38 @@ export class DataTable<R> {
   private showTally(problems: readonly string[]): void {
     const total = this.content.tree === undefined ? this.content.rows.length : null;
     const shown = count(this.shown.length);
-    const text = total === null || total === this.shown.length ? `${shown} ${this.content.noun}` : `${shown} of ${count(total)} ${this.content.noun}`;
-    fill(this.tally, text, problems.length > 0 && h('span', { class: 'problem' }, ` · ${problems.join('; ')}`));
+    const text =
+      total === null || total === this.shown.length
+        ? `${shown} ${this.content.noun}`
+        : `${shown} of ${count(total)} ${this.content.noun}`;
+    fill(
+      this.tally,
+      text,
+      problems.length > 0 && h('span', { class: 'problem' }, ` · ${problems.join('; ')}`),
+    );
   }
 
   private showChips(view: View): void {
-    const chip = (text: string, keys: Record<string, null>): HTMLElement => h('button', {
-      type: 'button', class: 'chip', title: 'Remove this filter', on: { click: () => this.options.url.set(keys) },
-    }, text, icon('close'));
+    const chip = (text: string, keys: Record<string, null>): HTMLElement =>
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'chip',
+          title: 'Remove this filter',
+          on: { click: () => this.options.url.set(keys) },
+        },
+        text,
+        icon('close'),
+      );
     const list = Object.entries(view.where).map(([id, query]) => {
       const title = this.content.columns.find((column) => column.id === id)?.title ?? id;
-      return chip(`${title} ${/^[=<>!]/.test(query) ? query : `contains ${query}`}`.slice(0, 120), { [FILTER_KEY + id]: null });
+      return chip(`${title} ${/^[=<>!]/.test(query) ? query : `contains ${query}`}`.slice(0, 120), {
+        [FILTER_KEY + id]: null,
+      });
     });
-    if (view.q !== '') list.unshift(chip(`${view.regex ? 'Expression' : 'Text'} ${view.q}`, { q: null, re: null }));
+    if (view.q !== '')
+      list.unshift(chip(`${view.regex ? 'Expression' : 'Text'} ${view.q}`, { q: null, re: null }));
     fill(this.chips, ...list);
     this.chips.hidden = list.length === 0;
   }
@@ -380,18 +497,33 @@ export class DataTable<R> {
   private buildColumnMenu(panel: HTMLElement): void {
     const { url } = this.options;
     panel.append(h('p', { class: 'soft' }, 'Shown columns'));
-    const shown = new Set(visibleColumns(this.content.columns, url.get('cols')).map((column) => column.id));
+    const shown = new Set(
+      visibleColumns(this.content.columns, url.get('cols')).map((column) => column.id),
+    );
     for (const column of this.content.columns) {
-      const input = h('input', { type: 'checkbox', on: { change: () => url.set({ cols: toggledColumn(this.content.columns, url.get('cols'), column.id) }) } });
+      const input = h('input', {
+        type: 'checkbox',
+        on: {
+          change: () =>
+            url.set({ cols: toggledColumn(this.content.columns, url.get('cols'), column.id) }),
+        },
+      });
       input.checked = shown.has(column.id);
       panel.append(h('label', { class: 'check' }, input, h('span', {}, column.title)));
     }
-    panel.append(h('p', { class: 'acts' }, button('Default columns', () => {
-      for (const column of this.content.columns) setTaste(`width.${this.options.name}.${column.id}`, null);
-      this.layout = '';
-      url.set({ cols: null });
-      this.draw();
-    })));
+    panel.append(
+      h(
+        'p',
+        { class: 'acts' },
+        button('Default columns', () => {
+          for (const column of this.content.columns)
+            setTaste(`width.${this.options.name}.${column.id}`, null);
+          this.layout = '';
+          url.set({ cols: null });
+          this.draw();
+        }),
+      ),
+    );
   }
 
   private buildDataMenu(panel: HTMLElement): void {
@@ -403,13 +535,17 @@ export class DataTable<R> {
       h('a', { href: sources.csv }, 'CSV from the server, unfiltered'),
       h('p', { class: 'soft' }, 'For a script:'),
       h('code', { class: 'curl' }, `curl '${absolute.replace(/'/g, '%27')}'`),
-      copyButton('Copy this command', () => `curl '${absolute.replace(/'/g, '%27')}'`));
+      copyButton('Copy this command', () => `curl '${absolute.replace(/'/g, '%27')}'`),
+    );
   }
 
   /** The table as it is seen: these columns, these rows, this order, with exact values. */
   csv(): string {
     const columns = this.columns();
-    return toCsv(columns.map((column) => column.csvTitle ?? column.title), this.shown.map(({ row }) => columns.map((column) => column.value(row))));
+    return toCsv(
+      columns.map((column) => column.csvTitle ?? column.title),
+      this.shown.map(({ row }) => columns.map((column) => column.value(row))),
+    );
   }
 
   private saveCsv(): void {
@@ -436,13 +572,22 @@ export class DataTable<R> {
   }
 
   private key(event: KeyboardEvent): void {
-    if (!(event.target instanceof HTMLElement) || event.target.closest('.tabulator-header, button, a, input') !== null) return;
+    if (
+      !(event.target instanceof HTMLElement) ||
+      event.target.closest('.tabulator-header, button, a, input') !== null
+    )
+      return;
     const columns = this.columns();
-    const at = this.cursor === null ? -1 : this.byKey.get(this.cursor.key)?.index ?? -1;
+    const at = this.cursor === null ? -1 : (this.byKey.get(this.cursor.key)?.index ?? -1);
     const current = this.shown[at];
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'c') {
       const column = columns.find((candidate) => candidate.id === this.cursor?.column);
-      if (current === undefined || column === undefined || (getSelection()?.toString() ?? '') !== '') return;
+      if (
+        current === undefined ||
+        column === undefined ||
+        (getSelection()?.toString() ?? '') !== ''
+      )
+        return;
       event.preventDefault();
       const value = String(column.value(current.row) ?? '');
       void copyText(value).then(() => this.options.say(`Copied ${value.slice(0, 80)}`, true));
@@ -455,19 +600,35 @@ export class DataTable<R> {
       this.options.open(current.row);
       return;
     }
-    if (current !== undefined && tree !== undefined && (event.key === 'ArrowRight' || event.key === 'ArrowLeft')
-      && tree.children(current.row).length > 0 && tree.isOpen(current.row) === (event.key === 'ArrowLeft')) {
+    if (
+      current !== undefined &&
+      tree !== undefined &&
+      (event.key === 'ArrowRight' || event.key === 'ArrowLeft') &&
+      tree.children(current.row).length > 0 &&
+      tree.isOpen(current.row) === (event.key === 'ArrowLeft')
+    ) {
       event.preventDefault();
       tree.toggle(current.row);
       return;
     }
     const page = Math.max(1, Math.floor(this.height() / ROW_PX) - 2);
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[event.key];
+    const step = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: page,
+      PageUp: -page,
+      Home: -Infinity,
+      End: Infinity,
+    }[event.key];
     const sideways = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if ((step === undefined && sideways === undefined) || this.shown.length === 0) return;
     event.preventDefault();
-    const columnAt = Math.max(0, columns.findIndex((column) => column.id === this.cursor?.column));
-    const nextColumn = columns[Math.min(columns.length - 1, Math.max(0, columnAt + (sideways ?? 0)))];
+    const columnAt = Math.max(
+      0,
+      columns.findIndex((column) => column.id === this.cursor?.column),
+    );
+    const nextColumn =
+      columns[Math.min(columns.length - 1, Math.max(0, columnAt + (sideways ?? 0)))];
     const nextAt = Math.min(this.shown.length - 1, Math.max(0, at + (step ?? 0)));
     this.cursor = { key: this.shown[nextAt]?.key ?? '', column: nextColumn?.id ?? '' };
     this.focusCursor();
@@ -479,7 +640,9 @@ export class DataTable<R> {
     if (cursor === null || this.table === null) return;
     const focus = (): void => {
       const row = this.grid.querySelector(`.tabulator-row[data-key="${CSS.escape(cursor.key)}"]`);
-      const cell = row?.querySelector<HTMLElement>(`.tabulator-cell[tabulator-field="${CSS.escape(cursor.column)}"]`);
+      const cell = row?.querySelector<HTMLElement>(
+        `.tabulator-cell[tabulator-field="${CSS.escape(cursor.column)}"]`,
+      );
       if (cell === null || cell === undefined) return;
       cell.tabIndex = -1;
       cell.focus({ preventScroll: true });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything about one row: its fields, and how its occurrences are spread.
 
 import { getJson, type Instances, type Query, type Slowest } from '../core/api';
@@ -58,18 +59,41 @@ export class DetailPanel {
     // A new loader: the numbers of another row must not stay while these are fetched.
     this.loader = new Loader();
     const facts = h('dl', { class: 'facts' });
-    for (const fact of detail.facts) facts.append(h('dt', {}, fact.label), h('dd', { title: fact.exact }, fact.text));
-    const head = h('header', {}, h('h2', { title: detail.full }, detail.title), iconButton('close', 'Close details', this.onClose));
-    fill(this.element, head,
-      h('div', { class: 'detail-body' },
+    for (const fact of detail.facts)
+      facts.append(h('dt', {}, fact.label), h('dd', { title: fact.exact }, fact.text));
+    const head = h(
+      'header',
+      {},
+      h('h2', { title: detail.full }, detail.title),
+      iconButton('close', 'Close details', this.onClose),
+    );
+    fill(
+      this.element,
+      head,
+      h(
+        'div',
+        { class: 'detail-body' },
         scrolls(h('div', { class: 'full-name' }, h('code', {}, detail.full)), 'Full name'),
-        h('p', { class: 'acts' }, copyButton('Copy name', () => detail.full),
-          typeof detail.trace === 'string' && h('a', { class: 'button', href: detail.trace }, 'Find in the trace')),
-        facts, detail.extra ?? null, detail.query !== null && this.loader.element));
+        h(
+          'p',
+          { class: 'acts' },
+          copyButton('Copy name', () => detail.full),
+          typeof detail.trace === 'string' &&
+            h('a', { class: 'button', href: detail.trace }, 'Find in the trace'),
+        ),
+        facts,
+        detail.extra ?? null,
+        detail.query !== null && this.loader.element,
+      ),
+    );
     this.element.hidden = false;
     const { query } = detail;
     if (query !== null) {
-      this.loader.load((signal) => getJson<Instances>('instances', query, signal), (instances) => this.instances(instances, detail.slowest), () => skeleton(150, 120, 220));
+      this.loader.load(
+        (signal) => getJson<Instances>('instances', query, signal),
+        (instances) => this.instances(instances, detail.slowest),
+        () => skeleton(150, 120, 220),
+      );
     }
   }
 
@@ -79,34 +103,82 @@ export class DetailPanel {
   }
 
   private instances(data: Instances, place: Detail['slowest']): HTMLElement {
-    if (data.count === 0) return h('p', { class: 'soft' }, 'No individual events of this row were recorded.');
+    if (data.count === 0)
+      return h('p', { class: 'soft' }, 'No individual events of this row were recorded.');
     this.chart?.destroy();
     this.chart = new ChartCard({ title: 'Events by duration', name: 'events' });
     const { histogram, slowest } = data;
     this.chart.set({
-      config: () => histogramConfig(histogram), height: 140,
+      config: () => histogramConfig(histogram),
+      height: 140,
       summary: `${count(data.count)} events between ${microseconds(data.min_us)} and ${microseconds(data.max_us)}, median ${microseconds(data.median_us)}.`,
-      head: ['From (µs)', 'To (µs)', 'Count'], rows: histogram.map((bucket) => [bucket.from_us, bucket.to_us, bucket.count]),
-      text: (cell, column) => (typeof cell !== 'number' ? '' : column < 2 ? microseconds(cell) : count(cell)),
+      head: ['From (µs)', 'To (µs)', 'Count'],
+      rows: histogram.map((bucket) => [bucket.from_us, bucket.to_us, bucket.count]),
+      text: (cell, column) =>
+        typeof cell !== 'number' ? '' : column < 2 ? microseconds(cell) : count(cell),
     });
     const body = h('tbody');
     for (const one of slowest) {
       const link = place?.(one) ?? null;
       const length = microseconds(one.duration_us);
-      body.append(h('tr', {},
-        h('td', { class: 'number', title: `${exact(one.duration_us)} µs` }, link === null ? length : h('a', { href: link, 'aria-label': `${length}: show in the trace` }, length)),
-        h('td', { class: 'number', title: `${exact(one.start_us)} µs` }, microseconds(one.start_us)),
-        h('td', { title: `${one.host} ${one.plane} ${one.line}` }, `${one.line} · ${one.host}`)));
+      body.append(
+        h(
+          'tr',
+          {},
+          h(
+            'td',
+            { class: 'number', title: `${exact(one.duration_us)} µs` },
+            link === null
+              ? length
+              : h('a', { href: link, 'aria-label': `${length}: show in the trace` }, length),
+          ),
+          h(
+            'td',
+            { class: 'number', title: `${exact(one.start_us)} µs` },
+            microseconds(one.start_us),
+          ),
+          h('td', { title: `${one.host} ${one.plane} ${one.line}` }, `${one.line} · ${one.host}`),
+        ),
+      );
     }
-    return h('div', {},
+    return h(
+      'div',
+      {},
       this.chart.element,
-      h('dl', { class: 'facts' },
+      h(
+        'dl',
+        { class: 'facts' },
         // An op's own count is that of its most frequent part; these are all events.
-        h('dt', {}, 'Events'), h('dd', {}, count(data.count)),
-        ...time('Minimum', data.min_us), ...time('Mean', data.mean_us), ...time('Median', data.median_us),
-        ...time('95th percentile', data.p95_us), ...time('Maximum', data.max_us), ...time('Standard deviation', data.stddev_us)),
+        h('dt', {}, 'Events'),
+        h('dd', {}, count(data.count)),
+        ...time('Minimum', data.min_us),
+        ...time('Mean', data.mean_us),
+        ...time('Median', data.median_us),
+        ...time('95th percentile', data.p95_us),
+        ...time('Maximum', data.max_us),
+        ...time('Standard deviation', data.stddev_us),
+      ),
       h('h3', {}, slowest.length === 1 ? 'The slowest' : `The ${slowest.length} slowest`),
-      h('div', { class: 'twin', tabindex: '0', role: 'group', 'aria-label': 'Slowest events' }, h('table', { class: 'slowest' },
-        h('thead', {}, h('tr', {}, h('th', { scope: 'col', class: 'number' }, 'Duration'), h('th', { scope: 'col', class: 'number' }, 'Start'), h('th', { scope: 'col' }, 'Where'))), body)));
+      h(
+        'div',
+        { class: 'twin', tabindex: '0', role: 'group', 'aria-label': 'Slowest events' },
+        h(
+          'table',
+          { class: 'slowest' },
+          h(
+            'thead',
+            {},
+            h(
+              'tr',
+              {},
+              h('th', { scope: 'col', class: 'number' }, 'Duration'),
+              h('th', { scope: 'col', class: 'number' }, 'Start'),
+              h('th', { scope: 'col' }, 'Where'),
+            ),
+          ),
+          body,
+        ),
+      ),
+    );
   }
 }

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 import { freshId, h } from '../core/dom';
 import { iconButton } from './states';
 
 /** Fills a dialog; what it returns is called once the dialog is gone. */
 export type DialogBuilder = (body: HTMLElement, close: () => void) => void | (() => void);
 
-/** A native modal dialog, gone from the document once closed; then also calls what `build` returned. */
+/**
+ * A native modal dialog, gone from the document once closed; then also calls what `build` returned.
+ */
 export function openDialog(title: string, className: string, build: DialogBuilder): void {
   // One at a time: opening another would stack two modal layers.
   if (document.querySelector('dialog[open]') !== null) return;

@@ -1,4 +1,6 @@
-// Where boxes and arrows go. Wraps the package that knows; a file of its own, fetched when a graph is first shown.
+// SPDX-License-Identifier: Apache-2.0
+// Where boxes and arrows go. Wraps the package that knows; a file of its own, fetched when a graph
+// is first shown.
 
 import { Graph, layout } from '@dagrejs/dagre';
 
@@ -22,8 +24,14 @@ export interface Picture {
   arrows: Point[][];
 }
 
-/** `arrows` name boxes by id, the upper one first; both must be among the boxes, and no arrow may be there twice. */
-export function layoutGraph(boxes: readonly Box[], arrows: readonly { from: string; to: string }[]): Picture {
+/**
+ * `arrows` name boxes by id, the upper one first; both must be among the boxes, and no arrow may be
+ * there twice.
+ */
+export function layoutGraph(
+  boxes: readonly Box[],
+  arrows: readonly { from: string; to: string }[],
+): Picture {
   const graph = new Graph();
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40, marginx: 12, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
@@ -32,7 +40,8 @@ export function layoutGraph(boxes: readonly Box[], arrows: readonly { from: stri
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   return {
-    width, height,
+    width,
+    height,
     boxes: boxes.map((box) => {
       const { x, y } = graph.node(box.id) as Point;
       return { x: x - box.width / 2, y: y - box.height / 2 };

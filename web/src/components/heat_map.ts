@@ -1,4 +1,6 @@
-// Rows times columns as colour. A thousand rows are drawn as pixels, of which each shows the largest value in it.
+// SPDX-License-Identifier: Apache-2.0
+// Rows times columns as colour. A thousand rows are drawn as pixels, of which each shows the
+// largest value in it.
 
 import { fill, h } from '../core/dom';
 import { onTheme, token } from '../core/theme';
@@ -36,7 +38,9 @@ function rgb(colour: string, context: CanvasRenderingContext2D): Rgb {
   context.fillStyle = '#888888';
   context.fillStyle = colour;
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(String(context.fillStyle));
-  return hex === null ? [136, 136, 136] : [parseInt(hex[1] ?? '', 16), parseInt(hex[2] ?? '', 16), parseInt(hex[3] ?? '', 16)];
+  return hex === null
+    ? [136, 136, 136]
+    : [parseInt(hex[1] ?? '', 16), parseInt(hex[2] ?? '', 16), parseInt(hex[3] ?? '', 16)];
 }
 
 const toLinear = (value: number): number => (value / 255) ** 2.2;
@@ -47,7 +51,9 @@ function ramp(low: Rgb, high: Rgb): Uint8ClampedArray {
   for (let i = 0; i < SHADES; i += 1) {
     const share = i / (SHADES - 1);
     low.forEach((value, channel) => {
-      shades[i * 3 + channel] = toByte(toLinear(value) * (1 - share) + toLinear(high[channel] ?? 0) * share);
+      shades[i * 3 + channel] = toByte(
+        toLinear(value) * (1 - share) + toLinear(high[channel] ?? 0) * share,
+      );
     });
   }
   return shades;
@@ -73,7 +79,9 @@ export class HeatMap {
     });
     this.watcher.observe(this.box);
     this.canvas.addEventListener('pointermove', (event) => this.hover(event));
-    this.canvas.addEventListener('pointerleave', () => { this.tip.hidden = true; });
+    this.canvas.addEventListener('pointerleave', () => {
+      this.tip.hidden = true;
+    });
     this.canvas.addEventListener('click', (event) => {
       const cell = this.cellAt(event);
       if (cell !== null) this.content?.pick(cell.row, cell.column);
@@ -98,7 +106,13 @@ export class HeatMap {
     const height = Math.min(MOST_HEIGHT, content.rows * ROW_MOST);
     const context = this.canvas.getContext('2d');
     if (context !== null) context.font = font();
-    const widest = Math.max(0, ...Array.from({ length: Math.min(content.rows, 50) }, (_row, row) => context?.measureText(content.rowLabel(row)).width ?? 0));
+    const widest = Math.max(
+      0,
+      ...Array.from(
+        { length: Math.min(content.rows, 50) },
+        (_row, row) => context?.measureText(content.rowLabel(row)).width ?? 0,
+      ),
+    );
     const left = Math.min(this.width < 520 ? 84 : 160, Math.ceil(widest) + 12);
     this.area = { left, top: 4, width: Math.max(40, this.width - left - 2), height };
     const ratio = window.devicePixelRatio || 1;
@@ -135,8 +149,10 @@ export class HeatMap {
     const picture = context.createImageData(columns, rows);
     values.forEach((value, at) => {
       if (Number.isNaN(value)) return;
-      const shade = high > low ? Math.round(((value - low) / (high - low)) * (SHADES - 1)) : SHADES >> 1;
-      for (let channel = 0; channel < 3; channel += 1) picture.data[at * 4 + channel] = shades[shade * 3 + channel] ?? 0;
+      const shade =
+        high > low ? Math.round(((value - low) / (high - low)) * (SHADES - 1)) : SHADES >> 1;
+      for (let channel = 0; channel < 3; channel += 1)
+        picture.data[at * 4 + channel] = shades[shade * 3 + channel] ?? 0;
       picture.data[at * 4 + 3] = 255;
     });
     const small = h('canvas', { width: columns, height: rows });
@@ -145,19 +161,34 @@ export class HeatMap {
     context.drawImage(small, area.left, area.top, area.width, area.height);
     // Gaps help the eye to count while there is room for them.
     context.fillStyle = token('ground');
-    if (area.height / rows >= 8) for (let row = 1; row < rows; row += 1) context.fillRect(area.left, area.top + (row * area.height) / rows - 0.5, area.width, 1);
-    if (area.width / columns >= 8) for (let column = 1; column < columns; column += 1) context.fillRect(area.left + (column * area.width) / columns - 0.5, area.top, 1, area.height);
+    if (area.height / rows >= 8)
+      for (let row = 1; row < rows; row += 1)
+        context.fillRect(area.left, area.top + (row * area.height) / rows - 0.5, area.width, 1);
+    if (area.width / columns >= 8)
+      for (let column = 1; column < columns; column += 1)
+        context.fillRect(
+          area.left + (column * area.width) / columns - 0.5,
+          area.top,
+          1,
+          area.height,
+        );
     const bar = h('canvas', { width: SHADES, height: 1 });
     const line = bar.getContext('2d');
     if (line !== null) {
       const strip = line.createImageData(SHADES, 1);
       for (let i = 0; i < SHADES; i += 1) {
-        for (let channel = 0; channel < 3; channel += 1) strip.data[i * 4 + channel] = shades[i * 3 + channel] ?? 0;
+        for (let channel = 0; channel < 3; channel += 1)
+          strip.data[i * 4 + channel] = shades[i * 3 + channel] ?? 0;
         strip.data[i * 4 + 3] = 255;
       }
       line.putImageData(strip, 0, 0);
     }
-    fill(this.scale, h('span', {}, Number.isFinite(low) ? content.format(low) : '–'), bar, h('span', {}, Number.isFinite(high) ? content.format(high) : '–'));
+    fill(
+      this.scale,
+      h('span', {}, Number.isFinite(low) ? content.format(low) : '–'),
+      bar,
+      h('span', {}, Number.isFinite(high) ? content.format(high) : '–'),
+    );
   }
 
   private labels(context: CanvasRenderingContext2D, content: HeatMapContent): void {
@@ -176,17 +207,23 @@ export class HeatMap {
       last = y;
       let label = content.rowLabel(row);
       // The end of a host's name tells hosts apart.
-      while (label.length > 3 && context.measureText(label).width > room) label = `…${label.slice(label.startsWith('…') ? 2 : 1)}`;
+      while (label.length > 3 && context.measureText(label).width > room)
+        label = `…${label.slice(label.startsWith('…') ? 2 : 1)}`;
       context.fillText(label, area.left - 6, y);
     }
     context.textAlign = 'center';
     context.textBaseline = 'top';
     const columnPx = area.width / content.columns;
-    const widest = Math.max(...[0, content.columns - 1].map((column) => context.measureText(content.columnLabel(column)).width));
+    const widest = Math.max(
+      ...[0, content.columns - 1].map(
+        (column) => context.measureText(content.columnLabel(column)).width,
+      ),
+    );
     const step = Math.max(1, Math.ceil((widest + 18) / columnPx));
     for (let column = 0; column < content.columns; column += step) {
       const x = area.left + (column + 0.5) * columnPx;
-      if (x + widest / 2 <= this.width) context.fillText(content.columnLabel(column), x, area.top + area.height + 5);
+      if (x + widest / 2 <= this.width)
+        context.fillText(content.columnLabel(column), x, area.top + area.height + 5);
     }
   }
 
@@ -196,7 +233,12 @@ export class HeatMap {
     context.lineWidth = 2;
     if (content.from >= 0) {
       const columnPx = area.width / content.columns;
-      context.strokeRect(area.left + content.from * columnPx, area.top, Math.max(2, (content.to - content.from + 1) * columnPx), area.height);
+      context.strokeRect(
+        area.left + content.from * columnPx,
+        area.top,
+        Math.max(2, (content.to - content.from + 1) * columnPx),
+        area.height,
+      );
     }
     if (content.row >= 0) {
       const rowPx = area.height / content.rows;
@@ -209,7 +251,10 @@ export class HeatMap {
     const place = this.canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - place.left - area.left, event.clientY - place.top - area.top];
     if (content === null || x < 0 || y < 0 || x >= area.width || y >= area.height) return null;
-    return { row: Math.min(content.rows - 1, Math.floor((y / area.height) * content.rows)), column: Math.min(content.columns - 1, Math.floor((x / area.width) * content.columns)) };
+    return {
+      row: Math.min(content.rows - 1, Math.floor((y / area.height) * content.rows)),
+      column: Math.min(content.columns - 1, Math.floor((x / area.width) * content.columns)),
+    };
   }
 
   private hover(event: PointerEvent): void {

@@ -1,4 +1,6 @@
-// Memory in use over time: lines by the left axis, fragmentation by the right, steps as bands behind them.
+// SPDX-License-Identifier: Apache-2.0
+// Memory in use over time: lines by the left axis, fragmentation by the right, steps as bands
+// behind them.
 
 import type { Chart, ChartConfiguration, Plugin } from 'chart.js';
 import type { CsvCell } from '../core/csv';
@@ -34,9 +36,28 @@ const SERIES = [
   { label: 'Heap', token: 'host-compute', of: (point: MemoryPoint) => point.heap },
   { label: 'Stack', token: 'input', of: (point: MemoryPoint) => point.stack },
   { label: 'Free', token: 'device-compute', of: (point: MemoryPoint) => point.free },
-  { label: 'Fragmentation', token: 'kernel-launch', of: (point: MemoryPoint) => point.fragmentation * 100 },
+  {
+    label: 'Fragmentation',
+    token: 'kernel-launch',
+    of: (point: MemoryPoint) => point.fragmentation * 100,
+  },
 ] as const;
-const HEAD = ['Time (ms)', 'Stack (bytes)', 'Heap (bytes)', 'Free (bytes)', 'Fragmentation', 'Event', 'Allocation (bytes)', 'Requested (bytes)', 'Op', 'Region', 'Data type', 'Shape', 'Step', 'Address'];
+const HEAD = [
+  'Time (ms)',
+  'Stack (bytes)',
+  'Heap (bytes)',
+  'Free (bytes)',
+  'Fragmentation',
+  'Event',
+  'Allocation (bytes)',
+  'Requested (bytes)',
+  'Op',
+  'Region',
+  'Data type',
+  'Shape',
+  'Step',
+  'Address',
+];
 /** A table of more lines is for a program, not for a reader. */
 const TWIN_ROWS = 500;
 const LABEL_PX = 40;
@@ -116,7 +137,9 @@ function tooltip(point: MemoryPoint): string[] {
     `${point.gives ? 'Freed' : 'Allocated'}: ${sign}${size(point.bytes)}, requested ${size(point.requested)}`,
   ];
   lines.push(...wrapped(`Op: ${point.op === '' ? 'not recorded' : point.op}`));
-  const of = [point.region, point.type === 'INVALID' ? '' : point.type, point.shape].filter((part) => part !== '').join(' · ');
+  const of = [point.region, point.type === 'INVALID' ? '' : point.type, point.shape]
+    .filter((part) => part !== '')
+    .join(' · ');
   if (of !== '') lines.push(...wrapped(of));
   lines.push(`Step ${point.step}`);
   return lines;
@@ -127,9 +150,14 @@ export class MemoryTimeline {
   private state: TimelineState | null = null;
   private drawn = '';
 
-  constructor(controls: HTMLElement[], private readonly on: {
-    at: (ns: number) => void; span: (from: number, to: number) => void; wheel: (factor: number, ns: number) => void;
-  }) {
+  constructor(
+    controls: HTMLElement[],
+    private readonly on: {
+      at: (ns: number) => void;
+      span: (from: number, to: number) => void;
+      wheel: (factor: number, ns: number) => void;
+    },
+  ) {
     this.card = new ChartCard({ title: 'Memory over time', name: 'memory_timeline', controls });
   }
 
@@ -143,29 +171,73 @@ export class MemoryTimeline {
     const zoomed = span.from > state.whole.from || span.to < state.whole.to;
     const signature = JSON.stringify([state.version, state.showFree, zoomed, state.bands.length]);
     const reduced = points.length < state.total && !zoomed;
-    this.card.title('Memory over time', `${reduced ? `${count(state.total)} events, highs and lows are drawn` : ''}${reduced ? '; ' : ''}click to see what is in use at that time, drag or scroll to zoom`);
+    this.card.title(
+      'Memory over time',
+      `${reduced ? `${count(state.total)} events, highs and lows are drawn` : ''}${reduced ? '; ' : ''}click to see what is in use at that time, drag or scroll to zoom`,
+    );
     const series = this.series();
-    const cells = (point: MemoryPoint): CsvCell[] => [point.ns / 1e6, point.stack, point.heap, point.free, point.fragmentation, point.gives ? 'deallocation' : 'allocation', point.bytes, point.requested, point.op, point.region, point.type, point.shape, point.step, point.address];
+    const cells = (point: MemoryPoint): CsvCell[] => [
+      point.ns / 1e6,
+      point.stack,
+      point.heap,
+      point.free,
+      point.fragmentation,
+      point.gives ? 'deallocation' : 'allocation',
+      point.bytes,
+      point.requested,
+      point.op,
+      point.region,
+      point.type,
+      point.shape,
+      point.step,
+      point.address,
+    ];
     const inSight = points.filter((point) => point.ns >= span.from && point.ns <= span.to);
     this.card.set({
-      signature, summary: state.summary, height: 300,
+      signature,
+      summary: state.summary,
+      height: 300,
       config: () => this.config(),
-      head: HEAD, rows: inSight.slice(0, TWIN_ROWS).map(cells), csv: () => ({ head: HEAD, rows: inSight.map(cells) }),
-      text: (cell, column) => (typeof cell !== 'number' ? String(cell ?? '–') : column === 0 ? time(cell * 1e6) : column === 4 ? percent(cell) : column === 12 ? String(cell) : size(cell)),
+      head: HEAD,
+      rows: inSight.slice(0, TWIN_ROWS).map(cells),
+      csv: () => ({ head: HEAD, rows: inSight.map(cells) }),
+      text: (cell, column) =>
+        typeof cell !== 'number'
+          ? String(cell ?? '–')
+          : column === 0
+            ? time(cell * 1e6)
+            : column === 4
+              ? percent(cell)
+              : column === 12
+                ? String(cell)
+                : size(cell),
       legend: [
-        ...series.map((one) => ({ label: one.label, token: one.token, line: one.label !== 'Fragmentation', dashed: one.label === 'Fragmentation' })),
-        ...(state.bands.some((band) => band.toNs > span.from && band.fromNs < span.to) ? [{ label: 'Steps', token: 'ground-3' }] : []),
+        ...series.map((one) => ({
+          label: one.label,
+          token: one.token,
+          line: one.label !== 'Fragmentation',
+          dashed: one.label === 'Fragmentation',
+        })),
+        ...(state.bands.some((band) => band.toNs > span.from && band.fromNs < span.to)
+          ? [{ label: 'Steps', token: 'ground-3' }]
+          : []),
       ],
-      at: this.on.at, span: this.on.span, wheel: this.on.wheel,
+      at: this.on.at,
+      span: this.on.span,
+      wheel: this.on.wheel,
     });
     if (this.drawn === signature) this.card.look(span.from, span.to);
     this.drawn = signature;
   }
 
-  private series(): (typeof SERIES[number])[] {
+  private series(): (typeof SERIES)[number][] {
     const { state } = this;
     if (state === null) return [];
-    return SERIES.filter((one) => (one.label === 'Free' ? state.showFree : one.label !== 'Stack' || state.points.some((point) => point.stack !== 0)));
+    return SERIES.filter((one) =>
+      one.label === 'Free'
+        ? state.showFree
+        : one.label !== 'Stack' || state.points.some((point) => point.stack !== 0),
+    );
   }
 
   private config(): ChartConfiguration {
@@ -173,9 +245,13 @@ export class MemoryTimeline {
     const { points } = state;
     const last = points[points.length - 1];
     // The points of a window end before the profile does.
-    const tail = last !== undefined && last.ns >= state.lastNs && state.whole.to > last.ns ? [{ ...last, ns: state.whole.to }] : [];
+    const tail =
+      last !== undefined && last.ns >= state.lastNs && state.whole.to > last.ns
+        ? [{ ...last, ns: state.whole.to }]
+        : [];
     const drawn = [...points, ...tail];
-    const under = (index: number): MemoryPoint | undefined => points[Math.min(index, points.length - 1)];
+    const under = (index: number): MemoryPoint | undefined =>
+      points[Math.min(index, points.length - 1)];
     const zoomed = state.span.from > state.whole.from || state.span.to < state.whole.to;
     const marks: Plugin = {
       id: 'memory-marks',
@@ -190,7 +266,8 @@ export class MemoryTimeline {
         chart.ctx.save();
         if (now.peak !== null) drawPeak(chart, now.peak);
         chart.ctx.font = `11px ${getComputedStyle(document.body).fontFamily}`;
-        if (now.chosen !== null) drawLine(chart, now.chosen, token('ink-2'), [2, 3], 'allocated here');
+        if (now.chosen !== null)
+          drawLine(chart, now.chosen, token('ink-2'), [2, 3], 'allocated here');
         if (now.at !== null) drawLine(chart, now.at, token('accent'), [], time(now.at));
         chart.ctx.restore();
       },
@@ -199,27 +276,62 @@ export class MemoryTimeline {
       type: 'line',
       data: {
         datasets: this.series().map((one) => ({
-          label: one.label, yAxisID: one.label === 'Fragmentation' ? 'share' : 'y', data: drawn.map((point) => ({ x: point.ns, y: one.of(point) })),
-          borderColor: token(one.token), backgroundColor: token(one.token), stepped: true as const, borderWidth: one.label === 'Fragmentation' ? 1.25 : 2, borderDash: one.label === 'Fragmentation' ? [4, 3] : [],
-          pointRadius: points.length === 1 ? 3 : 0, pointHoverRadius: 4, order: one.label === 'Heap' ? 0 : 1,
+          label: one.label,
+          yAxisID: one.label === 'Fragmentation' ? 'share' : 'y',
+          data: drawn.map((point) => ({ x: point.ns, y: one.of(point) })),
+          borderColor: token(one.token),
+          backgroundColor: token(one.token),
+          stepped: true as const,
+          borderWidth: one.label === 'Fragmentation' ? 1.25 : 2,
+          borderDash: one.label === 'Fragmentation' ? [4, 3] : [],
+          pointRadius: points.length === 1 ? 3 : 0,
+          pointHoverRadius: 4,
+          order: one.label === 'Heap' ? 0 : 1,
         })),
       },
       options: {
-        parsing: false, normalized: true,
+        parsing: false,
+        normalized: true,
         layout: { padding: { top: 14 } },
         interaction: { mode: 'index', axis: 'x', intersect: false },
         scales: {
-          x: { type: 'linear', min: state.span.from, max: state.span.to, grid: { display: false }, border: { color: token('line') }, ticks: { maxRotation: 0, autoSkipPadding: 24, maxTicksLimit: 9, callback: (value) => axisTime(Number(value) / 1000) } },
+          x: {
+            type: 'linear',
+            min: state.span.from,
+            max: state.span.to,
+            grid: { display: false },
+            border: { color: token('line') },
+            ticks: {
+              maxRotation: 0,
+              autoSkipPadding: 24,
+              maxTicksLimit: 9,
+              callback: (value) => axisTime(Number(value) / 1000),
+            },
+          },
           y: {
-            beginAtZero: !zoomed, border: { display: false }, grace: '4%',
+            beginAtZero: !zoomed,
+            border: { display: false },
+            grace: '4%',
             afterBuildTicks: (axis) => {
               const step = byteStep(axis.max - axis.min, 6);
               axis.ticks = [];
-              for (let value = Math.ceil(axis.min / step) * step; value <= axis.max && axis.ticks.length < 20; value += step) axis.ticks.push({ value });
+              for (
+                let value = Math.ceil(axis.min / step) * step;
+                value <= axis.max && axis.ticks.length < 20;
+                value += step
+              )
+                axis.ticks.push({ value });
             },
             ticks: { callback: (value) => size(Number(value)).replace(/\.0+(?= )/, '') },
           },
-          share: { position: 'right', min: 0, max: 100, grid: { display: false }, border: { display: false }, ticks: { stepSize: 25, callback: (value) => `${value} %` } },
+          share: {
+            position: 'right',
+            min: 0,
+            max: 100,
+            grid: { display: false },
+            border: { display: false },
+            ticks: { stepSize: 25, callback: (value) => `${value} %` },
+          },
         },
         plugins: {
           tooltip: {
@@ -227,7 +339,9 @@ export class MemoryTimeline {
             callbacks: {
               title: (items) => {
                 const point = under(items[0]?.dataIndex ?? 0);
-                return point === undefined ? '' : `${time(point.ns)}: ${point.gives ? 'deallocation' : 'allocation'}`;
+                return point === undefined
+                  ? ''
+                  : `${time(point.ns)}: ${point.gives ? 'deallocation' : 'allocation'}`;
               },
               label: (item) => {
                 const point = under(item.dataIndex);

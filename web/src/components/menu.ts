@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A button that opens a small panel below it.
 
 import { freshId, h, icon } from '../core/dom';
@@ -8,14 +9,27 @@ export class Menu {
   readonly panel: HTMLElement;
   private readonly build: (panel: HTMLElement) => void;
 
-  constructor(label: HTMLElement | string, build: (panel: HTMLElement) => void, options: { class?: string; name?: string } = {}) {
+  constructor(
+    label: HTMLElement | string,
+    build: (panel: HTMLElement) => void,
+    options: { class?: string; name?: string } = {},
+  ) {
     const id = freshId('menu');
     this.build = build;
     this.panel = h('div', { class: 'menu-panel', id, hidden: true });
-    this.button = h('button', {
-      class: options.class ?? 'button', type: 'button', 'aria-expanded': 'false', 'aria-controls': id, 'aria-label': options.name,
-      on: { click: () => (this.isOpen ? this.close() : this.open()) },
-    }, label, icon('down'));
+    this.button = h(
+      'button',
+      {
+        class: options.class ?? 'button',
+        type: 'button',
+        'aria-expanded': 'false',
+        'aria-controls': id,
+        'aria-label': options.name,
+        on: { click: () => (this.isOpen ? this.close() : this.open()) },
+      },
+      label,
+      icon('down'),
+    );
     this.element = h('div', { class: 'menu' }, this.button, this.panel);
     this.element.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.isOpen) {
@@ -26,7 +40,12 @@ export class Menu {
       }
     });
     this.element.addEventListener('focusout', (event) => {
-      if (this.isOpen && event.relatedTarget instanceof Node && !this.element.contains(event.relatedTarget)) this.close();
+      if (
+        this.isOpen &&
+        event.relatedTarget instanceof Node &&
+        !this.element.contains(event.relatedTarget)
+      )
+        this.close();
     });
   }
 
@@ -46,7 +65,8 @@ export class Menu {
     document.addEventListener('pointerdown', this.outside, true);
     // A panel at the right edge would leave the window; it then hangs from its right corner.
     this.panel.classList.remove('from-right');
-    if (this.panel.getBoundingClientRect().right > document.documentElement.clientWidth - 8) this.panel.classList.add('from-right');
+    if (this.panel.getBoundingClientRect().right > document.documentElement.clientWidth - 8)
+      this.panel.classList.add('from-right');
     this.panel.scrollIntoView({ block: 'nearest' });
     this.panel.querySelector<HTMLElement>('input, button, a')?.focus({ preventScroll: true });
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run resnet50/… ▾`: shows what is chosen and lets type to choose another.
 
 import { h } from '../core/dom';
@@ -17,12 +18,18 @@ export class Picker {
 
   constructor(options: PickerOptions) {
     const label = h('span', { class: 'pick-label' }, h('small', {}, options.label), this.value);
-    this.menu = new Menu(label, (panel) => {
-      panel.append(optionList(options.placeholder, options.placeholder, options.choices(), () => {
-        this.menu.close();
-        this.menu.button.focus();
-      }));
-    }, { class: 'pick' });
+    this.menu = new Menu(
+      label,
+      (panel) => {
+        panel.append(
+          optionList(options.placeholder, options.placeholder, options.choices(), () => {
+            this.menu.close();
+            this.menu.button.focus();
+          }),
+        );
+      },
+      { class: 'pick' },
+    );
     this.element = this.menu.element;
   }
 

@@ -1,11 +1,22 @@
-// A bar that says how far the server is, for whoever waits for an answer longer than a moment.
+// SPDX-License-Identifier: Apache-2.0
+// A bar that says how far the server is, for people who wait for an answer longer than a moment.
 
 import { h } from '../core/dom';
 import { progressFraction, progressText, watchProgress } from '../core/progress';
 
 export class ProgressBar {
   private readonly fill = h('div', { class: 'progress-fill' });
-  private readonly bar = h('div', { class: 'progress-bar', role: 'progressbar', 'aria-label': 'Progress of the answer', 'aria-valuemin': 0, 'aria-valuemax': 100 }, this.fill);
+  private readonly bar = h(
+    'div',
+    {
+      class: 'progress-bar',
+      role: 'progressbar',
+      'aria-label': 'Progress of the answer',
+      'aria-valuemin': 0,
+      'aria-valuemax': 100,
+    },
+    this.fill,
+  );
   private readonly text = h('p', { class: 'progress-text' });
   readonly element = h('div', { class: 'progress', hidden: true }, this.bar, this.text);
   private end: () => void = () => undefined;

@@ -1,9 +1,10 @@
-// The dashboard of one table: notice and tiles above it, controls, a chart of what it shows, and beside it what is known of the chosen row.
+// SPDX-License-Identifier: Apache-2.0
+// The dashboard of one table: notice and tiles above it, controls, a chart of what it shows, and
+// beside it what is known of the chosen row.
 
 import { address, type Query } from '../core/api';
 import { h } from '../core/dom';
 import type { PageContext } from '../core/page';
-import type { ChartCard } from './chart_card';
 import { DataTable } from './data_table';
 import { DetailPanel, type Detail } from './detail_panel';
 
@@ -12,7 +13,8 @@ export interface RowDashboardOptions<Row> {
   /** Of the tool: also that of the table's file and columns. */
   name: string;
   controls: readonly HTMLElement[];
-  chart: ChartCard;
+  /** The picture above the table. */
+  chart: { element: HTMLElement; destroy: () => void };
   query: () => Query;
   /** The rows that the table shows, whenever they change. */
   show: (rows: Row[]) => void;
@@ -26,9 +28,12 @@ export class RowDashboard<Row extends { key: string }> {
   readonly element: HTMLElement;
   readonly table: DataTable<Row>;
   private readonly detail: DetailPanel;
-  private readonly chart: ChartCard;
+  private readonly chart: RowDashboardOptions<Row>['chart'];
 
-  constructor({ url, say }: PageContext, { title, name, controls, chart, query, show }: RowDashboardOptions<Row>) {
+  constructor(
+    { url, say }: PageContext,
+    { title, name, controls, chart, query, show }: RowDashboardOptions<Row>,
+  ) {
     this.chart = chart;
     this.detail = new DetailPanel(() => {
       const key = url.get('sel');
@@ -36,12 +41,31 @@ export class RowDashboard<Row extends { key: string }> {
       this.table.focusRow(key);
     });
     this.table = new DataTable<Row>({
-      title, name, url, key: (row) => row.key, defaultSort: 'rank', open: (row) => url.set({ sel: row.key }), onSeen: show, say,
+      title,
+      name,
+      url,
+      key: (row) => row.key,
+      defaultSort: 'rank',
+      open: (row) => url.set({ sel: row.key }),
+      onSeen: show,
+      say,
       sources: () => ({ json: address('data', query()), csv: address('data_csv', query()) }),
     });
-    this.element = h('div', { class: 'dashboard' },
-      h('div', { class: 'dashboard-main' }, this.notice, this.tileSlot, h('div', { class: 'controls' }, ...controls), chart.element, this.compareSlot, this.table.element),
-      this.detail.element);
+    this.element = h(
+      'div',
+      { class: 'dashboard' },
+      h(
+        'div',
+        { class: 'dashboard-main' },
+        this.notice,
+        this.tileSlot,
+        h('div', { class: 'controls' }, ...controls),
+        chart.element,
+        this.compareSlot,
+        this.table.element,
+      ),
+      this.detail.element,
+    );
   }
 
   /** Without anything to show there is only the notice. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { freshId, h } from '../core/dom';
 
 export interface Segment {
@@ -13,9 +14,18 @@ export class Segmented {
 
   constructor(legend: string, segments: readonly Segment[], onPick: (value: string) => void) {
     const name = freshId('segment');
-    this.element = h('fieldset', { class: 'segmented' }, h('legend', { class: 'offscreen' }, legend));
+    this.element = h(
+      'fieldset',
+      { class: 'segmented' },
+      h('legend', { class: 'offscreen' }, legend),
+    );
     for (const segment of segments) {
-      const input = h('input', { type: 'radio', name, value: segment.value, on: { change: () => onPick(segment.value) } });
+      const input = h('input', {
+        type: 'radio',
+        name,
+        value: segment.value,
+        on: { change: () => onPick(segment.value) },
+      });
       this.inputs.push(input);
       this.element.append(h('label', { title: segment.hint }, input, h('span', {}, segment.label)));
     }
@@ -39,7 +49,10 @@ export class Toggle {
   private readonly input: HTMLInputElement;
 
   constructor(label: string, hint: string, onChange: (on: boolean) => void) {
-    this.input = h('input', { type: 'checkbox', on: { change: () => onChange(this.input.checked) } });
+    this.input = h('input', {
+      type: 'checkbox',
+      on: { change: () => onChange(this.input.checked) },
+    });
     this.element = h('label', { class: 'toggle', title: hint }, this.input, h('span', {}, label));
   }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The states every page has besides showing data: waiting, failed, and three kinds of nothing.
 
 import { ApiError } from '../core/api';
@@ -5,12 +6,29 @@ import { fill, h, icon, type Child } from '../core/dom';
 import { sentence } from '../core/format';
 import { ProgressBar } from './progress_bar';
 
-export function iconButton(glyph: Parameters<typeof icon>[0], label: string, onClick: () => void): HTMLButtonElement {
-  return h('button', { class: 'icon', type: 'button', 'aria-label': label, title: label, on: { click: onClick } }, icon(glyph));
+export function iconButton(
+  glyph: Parameters<typeof icon>[0],
+  label: string,
+  onClick: () => void,
+): HTMLButtonElement {
+  return h(
+    'button',
+    { class: 'icon', type: 'button', 'aria-label': label, title: label, on: { click: onClick } },
+    icon(glyph),
+  );
 }
 
-export function button(label: string, onClick: () => void, glyph?: Parameters<typeof icon>[0]): HTMLButtonElement {
-  return h('button', { class: 'button', type: 'button', on: { click: onClick } }, glyph !== undefined && icon(glyph), label);
+export function button(
+  label: string,
+  onClick: () => void,
+  glyph?: Parameters<typeof icon>[0],
+): HTMLButtonElement {
+  return h(
+    'button',
+    { class: 'button', type: 'button', on: { click: onClick } },
+    glyph !== undefined && icon(glyph),
+    label,
+  );
 }
 
 /** Writes to the clipboard; says whether it worked. */
@@ -36,7 +54,9 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   element.addEventListener('click', () => {
     void copyText(text()).then((done) => {
       mark.textContent = done ? 'Copied' : 'Copying is not allowed';
-      setTimeout(() => { mark.textContent = label; }, 1500);
+      setTimeout(() => {
+        mark.textContent = label;
+      }, 1500);
     });
   });
   return element;
@@ -54,29 +74,57 @@ export function skeleton(...heights: number[]): HTMLElement {
 }
 
 export function errorState(error: unknown, retry: () => void): HTMLElement {
-  const known = error instanceof ApiError ? error : new ApiError('internal', error instanceof Error ? error.message : String(error));
+  const known =
+    error instanceof ApiError
+      ? error
+      : new ApiError('internal', error instanceof Error ? error.message : String(error));
   const facts: [string, string][] = [['Code', known.code]];
   if (known.file !== null) facts.push(['File', known.file]);
   if (known.offset !== null) facts.push(['Byte', known.offset.toLocaleString('en-US')]);
   if (known.address !== '') facts.push(['Request', known.address]);
-  const details = [known.message, known.hint ?? '', ...facts.map(([key, value]) => `${key}: ${value}`)].filter((line) => line !== '').join('\n');
+  const details = [
+    known.message,
+    known.hint ?? '',
+    ...facts.map(([key, value]) => `${key}: ${value}`),
+  ]
+    .filter((line) => line !== '')
+    .join('\n');
   const list = h('dl', { class: 'facts' });
   for (const [key, value] of facts) list.append(h('dt', {}, key), h('dd', {}, value));
-  return h('div', { class: 'state failed', role: 'alert' },
+  return h(
+    'div',
+    { class: 'state failed', role: 'alert' },
     h('h2', {}, 'This could not be shown'),
     h('p', {}, sentence(known.message)),
     known.hint !== null && h('p', { class: 'soft' }, sentence(known.hint)),
     list,
-    h('p', { class: 'acts' }, button('Try again', retry), copyButton('Copy details', () => details)));
+    h(
+      'p',
+      { class: 'acts' },
+      button('Try again', retry),
+      copyButton('Copy details', () => details),
+    ),
+  );
 }
 
 /** The server was restarted with a new token: nothing on the page works until it is entered. */
 export function signedOutState(): HTMLElement {
-  return h('div', { class: 'state failed', role: 'alert' },
+  return h(
+    'div',
+    { class: 'state failed', role: 'alert' },
     h('h2', {}, 'The server asks for its token'),
-    h('p', {}, 'It was probably restarted, and sessions end with the server. Nothing is lost: this view opens again after you sign in.'),
+    h(
+      'p',
+      {},
+      'It was probably restarted, and sessions end with the server. Nothing is lost: this view opens again after you sign in.',
+    ),
     h('p', { class: 'soft' }, 'The server prints an address with the token when it starts.'),
-    h('p', { class: 'acts' }, button('Enter the token', () => window.location.reload())));
+    h(
+      'p',
+      { class: 'acts' },
+      button('Enter the token', () => window.location.reload()),
+    ),
+  );
 }
 
 /** Nothing was recorded: says so, and how to record it. */
@@ -86,9 +134,12 @@ export function notRecorded(title: string, ...how: Child[]): HTMLElement {
 
 /** A filter leaves nothing over: offers to clear it. */
 export function nothingMatches(what: string, clear: () => void): HTMLElement {
-  return h('div', { class: 'state matches-none' },
+  return h(
+    'div',
+    { class: 'state matches-none' },
     h('p', {}, `No ${what} match the filter.`),
-    h('p', { class: 'acts' }, button('Clear filter', clear)));
+    h('p', { class: 'acts' }, button('Clear filter', clear)),
+  );
 }
 
 const PATIENCE_MS = 30_000;
@@ -97,16 +148,20 @@ const COMPLETE_MS = 5_000;
 
 /** A file of the run is not complete: no failure, and nothing that the user has to do. */
 function unfinishedState(error: ApiError, now: () => void): HTMLElement {
-  return h('div', { class: 'state', role: 'status' },
+  return h(
+    'div',
+    { class: 'state', role: 'status' },
     h('h2', {}, 'Still being written'),
     h('p', {}, sentence(error.message)),
     error.hint !== null && h('p', { class: 'soft' }, sentence(error.hint)),
     h('p', { class: 'soft' }, `This page checks again every ${COMPLETE_MS / 1000} seconds.`),
-    h('p', { class: 'acts' }, button('Check now', now)));
+    h('p', { class: 'acts' }, button('Check now', now)),
+  );
 }
 
 /**
- * A place for something that is loaded. The old content stays, dimmed by a thin bar, until the new is here;
+ * A place for something that is loaded. The old content stays, dimmed by a thin bar, until the new
+ * is here;
  * a request that is no longer wanted is aborted; nothing waits for ever without saying so.
  */
 export class Loader {
@@ -125,12 +180,20 @@ export class Loader {
     this.element.append(this.bar, this.progress.element, this.slow, this.slot);
   }
 
-  load<T>(fetcher: (signal: AbortSignal) => Promise<T>, render: (value: T) => Node, waiting: () => Node): void {
+  load<T>(
+    fetcher: (signal: AbortSignal) => Promise<T>,
+    render: (value: T) => Node,
+    waiting: () => Node,
+  ): void {
     this.unfinished = '';
     this.attempt(fetcher, render, waiting);
   }
 
-  private attempt<T>(fetcher: (signal: AbortSignal) => Promise<T>, render: (value: T) => Node, waiting: () => Node): void {
+  private attempt<T>(
+    fetcher: (signal: AbortSignal) => Promise<T>,
+    render: (value: T) => Node,
+    waiting: () => Node,
+  ): void {
     this.cancel();
     const controller = new AbortController();
     this.controller = controller;
@@ -142,7 +205,11 @@ export class Loader {
     this.timer = window.setTimeout(() => {
       // Where it is known how far the server is, that says more.
       if (this.progress.isKnown) return;
-      fill(this.slow, h('span', {}, 'No answer for 30 seconds; the server may be reading a large capture.'), button('Ask again', again));
+      fill(
+        this.slow,
+        h('span', {}, 'No answer for 30 seconds; the server may be reading a large capture.'),
+        button('Ask again', again),
+      );
       this.slow.hidden = false;
     }, PATIENCE_MS);
     fetcher(controller.signal).then(
@@ -158,7 +225,8 @@ export class Loader {
         this.settle();
         this.shown = false;
         if (error instanceof ApiError && error.code === 'changing') {
-          // The words stay as they are while they are true: nothing flickers, nothing is read out again.
+          // The words stay as they are while they are true: nothing flickers, nothing is read out
+          // again.
           const words = `${error.message}\n${error.hint ?? ''}`;
           if (words !== this.unfinished) fill(this.slot, unfinishedState(error, again));
           this.unfinished = words;

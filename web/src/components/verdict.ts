@@ -1,4 +1,5 @@
-// What the server has to say about the captures, above every page.
+// SPDX-License-Identifier: Apache-2.0
+// The server's findings about the captures, above every page.
 
 import type { Diagnostic } from '../core/api';
 import { h } from '../core/dom';
@@ -10,14 +11,26 @@ const WORD = { error: 'Error', warning: 'Warning', info: 'Note' } as const;
 function entry(diagnostic: Diagnostic): HTMLElement {
   const { host, hint, offset, message } = diagnostic;
   // Some profilers begin their own messages with the host's name.
-  const prefix = host !== null && host !== undefined && host !== '' && !message.startsWith(`${host}:`) ? `${host}: ` : '';
-  return h('div', { class: `verdict ${diagnostic.severity}` },
+  const prefix =
+    host !== null && host !== undefined && host !== '' && !message.startsWith(`${host}:`)
+      ? `${host}: `
+      : '';
+  return h(
+    'div',
+    { class: `verdict ${diagnostic.severity}` },
     h('b', {}, WORD[diagnostic.severity]),
-    h('span', {},
+    h(
+      'span',
+      {},
       prefix !== '' && h('code', {}, prefix),
-      message, /[.!?)]$/.test(message) ? '' : '.',
-      offset !== null && offset !== undefined && h('span', { class: 'soft' }, ` Byte ${exact(offset)}.`),
-      hint !== null && hint !== undefined && h('span', { class: 'soft' }, ` ${sentence(hint)}`)));
+      message,
+      /[.!?)]$/.test(message) ? '' : '.',
+      offset !== null &&
+        offset !== undefined &&
+        h('span', { class: 'soft' }, ` Byte ${exact(offset)}.`),
+      hint !== null && hint !== undefined && h('span', { class: 'soft' }, ` ${sentence(hint)}`),
+    ),
+  );
 }
 
 /** Two are shown as they are; more fold into one line under the worst of them. */
@@ -31,9 +44,14 @@ export function verdictBar(entries: readonly Diagnostic[]): HTMLElement {
     return element;
   }
   const words = (['error', 'warning', 'info'] as const)
-    .map((severity) => [others.filter((item) => item.severity === severity).length, severity] as const)
+    .map(
+      (severity) => [others.filter((item) => item.severity === severity).length, severity] as const,
+    )
     .filter(([n]) => n > 0)
     .map(([n, severity]) => plural(n, WORD[severity].toLowerCase()));
-  element.append(entry(worst), h('details', {}, h('summary', {}, `${words.join(', ')} more`), ...others.map(entry)));
+  element.append(
+    entry(worst),
+    h('details', {}, h('summary', {}, `${words.join(', ')} more`), ...others.map(entry)),
+  );
   return element;
 }

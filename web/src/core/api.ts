@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server's answers. Addresses are relative to the document: the page may live below any prefix.
 
 import type { GvizTable } from './gviz';
@@ -31,6 +32,16 @@ export interface RunInfo {
   device_count: number | null;
 }
 
+/** What a tool can be asked besides run and host; all of a parameter's words are the server's. */
+export interface Parameter {
+  name: string;
+  kind: 'text' | 'count' | 'integer' | 'number' | 'boolean' | 'choice';
+  values: string[];
+  /** What counts without it; null where the sentence says that. */
+  default: string | null;
+  sentence: string;
+}
+
 export interface Tool {
   name: string;
   title: string;
@@ -38,6 +49,23 @@ export interface Tool {
   available?: boolean;
   reason?: string | null;
   hosts?: string[];
+  /** Names that older links and other programs use. */
+  aliases?: string[];
+  /** The letter that opens it after `g`. */
+  key?: string | null;
+  /** What the search box filters on its page. */
+  filter?: string;
+  /** Its page speaks of steps, and keeps the chosen ones. */
+  shows_steps?: boolean;
+  parameters?: Parameter[];
+}
+
+/** The tool that goes by a name, also by an older one. */
+export function findTool(tools: readonly Tool[], name: string): Tool | undefined {
+  return (
+    tools.find((tool) => tool.name === name) ??
+    tools.find((tool) => tool.aliases?.includes(name) === true)
+  );
 }
 
 export interface Diagnostic {
@@ -62,7 +90,10 @@ export interface Diagnostics {
   captures: CaptureFacts[];
 }
 
-/** One of the slowest events of a row; start_us from the run's zero, event where the timeline has it. */
+/**
+ * One of the slowest events of a row; start_us from the run's zero, event where the timeline has
+ * it.
+ */
 export interface Slowest {
   host: string;
   plane: string;
@@ -111,10 +142,15 @@ export function address(path: string, query: Query = {}): string {
 function errorFrom(body: unknown, status: number, where: string): ApiError {
   const error = (body as { error?: Record<string, unknown> } | null)?.error;
   if (error !== undefined && typeof error === 'object') {
-    const text = (key: string): string | null => (typeof error[key] === 'string' ? error[key] : null);
+    const text = (key: string): string | null =>
+      typeof error[key] === 'string' ? error[key] : null;
     return new ApiError(
-      text('code') ?? `http_${status}`, text('message') ?? `The server answered ${status}.`, text('hint'),
-      text('file'), typeof error['offset'] === 'number' ? error['offset'] : null, where,
+      text('code') ?? `http_${status}`,
+      text('message') ?? `The server answered ${status}.`,
+      text('hint'),
+      text('file'),
+      typeof error['offset'] === 'number' ? error['offset'] : null,
+      where,
     );
   }
   return new ApiError(`http_${status}`, `The server answered ${status}.`, null, null, null, where);
@@ -127,7 +163,7 @@ export function isAbort(error: unknown): boolean {
 /** Addresses that were asked for and have not answered, by the signal that ends them. */
 const pending = new WeakMap<AbortSignal, Set<string>>();
 
-/** What is still awaited under a signal, the oldest first. */
+/** Addresses that are still awaited under a signal, the oldest first. */
 export function awaited(signal: AbortSignal): string[] {
   return [...(pending.get(signal) ?? [])];
 }
@@ -145,7 +181,10 @@ export function getJson<T>(path: string, query: Query = {}, signal?: AbortSignal
 /** Asks for a change. */
 export function postJson<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
   return fetchJson<T>(path, {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }),
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    ...(signal === undefined ? {} : { signal }),
   });
 }
 
@@ -170,10 +209,17 @@ export function onMissing(listener: () => void): void {
 }
 
 function noAnswer(where: string): ApiError {
-  return new ApiError('network', 'The server did not answer.', 'Is tfprof-server still running, and is this machine still connected to it?', null, null, where);
+  return new ApiError(
+    'network',
+    'The server did not answer.',
+    'Is tfprof-server still running, and is this machine still connected to it?',
+    null,
+    null,
+    where,
+  );
 }
 
-/** What a proxy says of a server that is not there. */
+/** The statuses by which a proxy reports that the server is not there. */
 const PROXY_STATUS = [502, 503, 504];
 /** A machine that went away says nothing at all. */
 const HEALTH_MS = 8000;
@@ -182,10 +228,15 @@ const HEALTH_MS = 8000;
 export async function health(): Promise<{ kind: 'silent' | 'unwell'; error: ApiError } | null> {
   const where = 'healthz';
   try {
-    const response = await fetch(where, { cache: 'no-store', signal: AbortSignal.timeout(HEALTH_MS) });
+    const response = await fetch(where, {
+      cache: 'no-store',
+      signal: AbortSignal.timeout(HEALTH_MS),
+    });
     if (response.ok || !PROXY_STATUS.includes(response.status)) return null;
     const body: unknown = await response.json().catch(() => null);
-    return (body as { error?: unknown } | null)?.error === undefined ? { kind: 'silent', error: noAnswer(where) } : { kind: 'unwell', error: errorFrom(body, response.status, where) };
+    return (body as { error?: unknown } | null)?.error === undefined
+      ? { kind: 'silent', error: noAnswer(where) }
+      : { kind: 'unwell', error: errorFrom(body, response.status, where) };
   } catch {
     return { kind: 'silent', error: noAnswer(where) };
   }
@@ -212,7 +263,14 @@ async function fetchJson<T>(where: string, init: RequestInit): Promise<T> {
     }
     heard(true);
     if (!response.ok) throw errorFrom(null, response.status, where);
-    throw new ApiError('bad_answer', 'The answer is not JSON.', 'Something between this page and the server may have changed it.', null, null, where);
+    throw new ApiError(
+      'bad_answer',
+      'The answer is not JSON.',
+      'Something between this page and the server may have changed it.',
+      null,
+      null,
+      where,
+    );
   }
   const error = response.ok ? null : errorFrom(body, response.status, where);
   // Without its directory the server can say no more than without itself.

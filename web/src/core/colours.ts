@@ -1,12 +1,16 @@
-// Colours for names and durations: computed from the text alone, so that a name has one colour on every page and in every run. Pure.
+// SPDX-License-Identifier: Apache-2.0
+// Colours for names and durations: computed from the text alone, so that a name has one colour on
+// every page and in every run. Pure.
 
 export type Rgb = readonly [number, number, number];
 
 /** Names of one kind often differ in one letter; FNV-1a spreads them over the circle. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i += 1) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  // The low bits of FNV follow the last letter closely; a final mix makes all bits depend on all letters.
+  for (let i = 0; i < text.length; i += 1)
+    value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
+  // The low bits of FNV follow the last letter closely; a final mix makes all bits depend on all
+  // letters.
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   return (value ^ (value >>> 13)) >>> 0;
 }
@@ -47,7 +51,8 @@ function atLuminance(hue: number, saturation: number, wanted: number): Rgb {
 }
 
 /**
- * Luminances with a contrast above 3 on the ground of the theme, and away from 0.19, where neither black nor white can be read
+ * Luminances with a contrast above 3 on the ground of the theme, and away from 0.19, where neither
+ * black nor white can be read
  * well; three steps of each tell neighbouring hues apart.
  */
 const NAME_LUMINANCE = { light: [0.12, 0.17, 0.25], dark: [0.24, 0.34, 0.46] } as const;
@@ -61,24 +66,31 @@ export function nameColour(name: string, dark: boolean): Rgb {
   const mark = hash(name);
   const steps = dark ? NAME_LUMINANCE.dark : NAME_LUMINANCE.light;
   const colour = atLuminance((mark % 48) * 7.5, 0.5, steps[(mark >>> 8) % steps.length] ?? 0.2);
-  // Forgetting all is simpler than forgetting the oldest, and as good: a colour is quickly made again.
+  // Forgetting all is simpler than forgetting the oldest, and as good: a colour is quickly made
+  // again.
   if (named.size > 50_000) named.clear();
   named.set(key, colour);
   return colour;
 }
 
-/** From 100 ns to 1 s in a logarithmic ramp, violet over red to yellow: longer is further from the ground in luminance too. */
+/**
+ * From 100 ns to 1 s in a logarithmic ramp, violet over red to yellow: longer is further from the
+ * ground in luminance too.
+ */
 export function durationColour(us: number, dark: boolean): Rgb {
   const part = Math.min(1, Math.max(0, (Math.log10(Math.max(us, 0.1)) + 1) / 7));
   const steps = Math.round(part * 21) / 21;
   const hue = (250 + 155 * steps) % 360;
-  return dark ? atLuminance(hue, 0.6, 0.13 + 0.5 * steps) : atLuminance(hue, 0.6, 0.3 - 0.255 * steps);
+  return dark
+    ? atLuminance(hue, 0.6, 0.13 + 0.5 * steps)
+    : atLuminance(hue, 0.6, 0.3 - 0.255 * steps);
 }
 
 /** `#rrggbb`, or the `rgb(…)` a browser computes; null for anything else. */
 export function parseColour(text: string): Rgb | null {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text.trim());
-  if (hex !== null) return [parseInt(hex[1] ?? '', 16), parseInt(hex[2] ?? '', 16), parseInt(hex[3] ?? '', 16)];
+  if (hex !== null)
+    return [parseInt(hex[1] ?? '', 16), parseInt(hex[2] ?? '', 16), parseInt(hex[3] ?? '', 16)];
   const parts = /^rgba?\(\s*(\d+)[ ,]+(\d+)[ ,]+(\d+)/.exec(text);
   return parts === null ? null : [Number(parts[1]), Number(parts[2]), Number(parts[3])];
 }
@@ -88,7 +100,9 @@ export function css([r, g, b]: Rgb): string {
 }
 
 export function mix(a: Rgb, b: Rgb, part: number): Rgb {
-  return [0, 1, 2].map((at) => Math.round((a[at as 0 | 1 | 2]) * (1 - part) + (b[at as 0 | 1 | 2]) * part)) as unknown as Rgb;
+  return [0, 1, 2].map((at) =>
+    Math.round(a[at as 0 | 1 | 2] * (1 - part) + b[at as 0 | 1 | 2] * part),
+  ) as unknown as Rgb;
 }
 
 /** Black or white, whichever can be read better on it. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joining a run with its base by what names a row.
 
 export interface Difference {
@@ -34,13 +35,17 @@ export interface Part {
   counters: readonly number[];
 }
 
-/** Where a row belongs: its name in parts from the outermost scope on, and what else must be equal. */
+/**
+ * Where a row belongs: its name in parts from the outermost scope on, and what else must be equal.
+ */
 export interface Place {
   parts: readonly Part[];
   rest: string;
 }
 
-/** `dense_3`, `fusion.12` and `add_1_2` end in counters; colons behind them, as JAX has them, stay. */
+/**
+ * `dense_3`, `fusion.12` and `add_1_2` end in counters; colons behind them, as JAX has them, stay.
+ */
 export function part(text: string): Part {
   let end = text.length;
   while (text[end - 1] === ':') end -= 1;
@@ -64,10 +69,15 @@ export function opParts(name: string): Part[] {
   return name.split('/').map(part);
 }
 
-/** XLA's kernels are named like its instructions. Numbers in names of libraries' kernels are sizes, which tell them apart. */
+/**
+ * XLA's kernels are named like its instructions. Numbers in names of libraries' kernels are sizes,
+ * which tell them apart.
+ */
 export function kernelPart(name: string): Part {
   const plain = name.replace(/\.kd$/, '');
-  return /^[a-z_][a-z0-9_.-]*$/.test(plain) && !/\d+x\d+/.test(plain) ? { ...part(plain), text: name } : exactPart(name);
+  return /^[a-z_][a-z0-9_.-]*$/.test(plain) && !/\d+x\d+/.test(plain)
+    ? { ...part(plain), text: name }
+    : exactPart(name);
 }
 
 /** For rows that are found by nothing but their whole key. */
@@ -116,11 +126,17 @@ function byCounters<R>(a: Node<R>, b: Node<R>): number {
 }
 
 /**
- * Rows of two runs that belong together. Names are followed part by part, from the outermost scope inward. In each scope
- * equal parts belong together; those left over that differ only by counters do if either run has as many of them, in the
- * order of their counters. Otherwise nobody can say which is which.
+ * Rows of two runs that belong together. Names are followed part by part, from the outermost scope
+ * inward. In each scope
+ * equal parts belong together; those left over that differ only by counters do if either run has as
+ * many of them, in the
+ * order of their counters. Otherwise the pairs are unknown.
  */
-export function pairUp<R>(rows: readonly R[], base: readonly R[], place: (row: R) => Place): Map<R, R> {
+export function pairUp<R>(
+  rows: readonly R[],
+  base: readonly R[],
+  place: (row: R) => Place,
+): Map<R, R> {
   const pairs = new Map<R, R>();
   const open: [Node<R>, Node<R>][] = [[tree(rows, place), tree(base, place)]];
   for (let both = open.pop(); both !== undefined; both = open.pop()) {
@@ -168,7 +184,11 @@ export interface Join<R> {
 }
 
 /** Puts each row beside its base, and rows that only the base has behind them. */
-export function joinBase<R>(rows: readonly R[], base: readonly R[], { place, name, measure, scale, put: set, gone }: Join<R>): R[] {
+export function joinBase<R>(
+  rows: readonly R[],
+  base: readonly R[],
+  { place, name, measure, scale, put: set, gone }: Join<R>,
+): R[] {
   const pairs = pairUp(rows, base, place);
   const met = new Set(pairs.values());
   const joined = rows.map((row) => {

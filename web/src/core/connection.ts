@@ -1,4 +1,6 @@
-// Whether the server still answers. Nobody watches a page that asks nothing, so it is asked for a sign of life.
+// SPDX-License-Identifier: Apache-2.0
+// Whether the server still answers. A page that requests nothing would not notice, so it asks for a
+// sign of life.
 
 import { health, onHeard, type ApiError } from './api';
 
@@ -15,7 +17,10 @@ export interface Trouble {
   error: ApiError;
 }
 
-/** Told whether the server was away, or only a request failed; true when nobody else needs to do anything. */
+/**
+ * Told whether the server was away, or only a request failed; true when the caller need not do
+ * anything.
+ */
 type Returned = (wasAway: boolean) => boolean;
 
 export class Connection {
@@ -47,7 +52,10 @@ export class Connection {
     this.listeners.add(listener);
   }
 
-  /** Called when the server is back and something on the page failed meanwhile, the last listener first; the returned function takes it back. */
+  /**
+   * Called when the server is back and something on the page failed meanwhile, the last listener
+   * first; the returned function takes it back.
+   */
   onReturn(listener: Returned): () => void {
     this.returns.unshift(listener);
     return () => {

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 export type CsvCell = string | number | boolean | null;
 
-// A spreadsheet computes what begins so, wherever the text came from; with an apostrophe in front it is text.
+// A spreadsheet computes what begins so, wherever the text came from; with an apostrophe in front
+// it is text.
 const FORMULA = /^[=+\-@\t\r\n]/;
 
 function quoted(cell: CsvCell): string {
@@ -9,7 +11,10 @@ function quoted(cell: CsvCell): string {
   return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 
-/** RFC 4180 quoting with \n line ends. A text that a spreadsheet would take for a formula gets an apostrophe in front; numbers never do. */
+/**
+ * RFC 4180 quoting with \n line ends. A text that a spreadsheet would take for a formula gets an
+ * apostrophe in front; numbers never do.
+ */
 export function toCsv(head: readonly string[], rows: readonly (readonly CsvCell[])[]): string {
   return [head, ...rows].map((row) => row.map(quoted).join(',')).join('\n') + '\n';
 }

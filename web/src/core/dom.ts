@@ -1,4 +1,6 @@
-// Building elements. Strings become text nodes, so a name from a capture can never turn into markup.
+// SPDX-License-Identifier: Apache-2.0
+// Building elements. Strings become text nodes, so a name from a capture can never turn into
+// markup.
 
 export type Child = Node | string | null | undefined | false;
 
@@ -25,7 +27,9 @@ function applyProps(element: Element, props: Props): void {
 }
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, props: Props = {}, ...children: Child[]
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   applyProps(element, props);
@@ -46,11 +50,19 @@ export function fill(parent: Element, ...children: Child[]): void {
   append(parent, children);
 }
 
-/** Lets the keyboard scroll what is longer than its box. Not a landmark: those name parts of a page. */
+/**
+ * Lets the keyboard scroll what is longer than its box. Not a landmark: those name parts of a page.
+ */
 export function scrolls<E extends HTMLElement>(element: E, label: string): E {
   new ResizeObserver(() => {
-    const more = element.scrollHeight > element.clientHeight + 1 || element.scrollWidth > element.clientWidth + 1;
-    for (const [name, value] of [['tabindex', '0'], ['role', 'group'], ['aria-label', label]] as const) {
+    const more =
+      element.scrollHeight > element.clientHeight + 1 ||
+      element.scrollWidth > element.clientWidth + 1;
+    for (const [name, value] of [
+      ['tabindex', '0'],
+      ['role', 'group'],
+      ['aria-label', label],
+    ] as const) {
       if (more) element.setAttribute(name, value);
       else element.removeAttribute(name);
     }

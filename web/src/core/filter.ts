@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What may be typed into a filter box. Pure: text in, predicate out.
 
 export type Test<T> = (value: T) => boolean;
@@ -18,10 +19,16 @@ export function textFilter(query: string, regex: boolean): TextFilter {
       const pattern = new RegExp(query, 'i');
       return { test: (text) => pattern.test(text), problem: null };
     } catch (error) {
-      return { test: all, problem: error instanceof Error ? error.message : 'not a regular expression' };
+      return {
+        test: all,
+        problem: error instanceof Error ? error.message : 'not a regular expression',
+      };
     }
   }
-  const words = query.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   return {
     test: (text) => {
       const lower = text.toLowerCase();
@@ -42,7 +49,8 @@ export function columnTextFilter(query: string): TextFilter {
     const unwanted = text.slice(1).toLowerCase();
     return { test: (value) => !value.toLowerCase().includes(unwanted), problem: null };
   }
-  if (text.length > 2 && text.startsWith('/') && text.endsWith('/')) return textFilter(text.slice(1, -1), true);
+  if (text.length > 2 && text.startsWith('/') && text.endsWith('/'))
+    return textFilter(text.slice(1, -1), true);
   return textFilter(text, false);
 }
 
@@ -58,24 +66,30 @@ export interface NumberMeaning {
   time?: boolean;
 }
 
-const TIME_UNITS: Record<string, number> = { ns: 1e-3, us: 1, 'µs': 1, 'μs': 1, ms: 1e3, s: 1e6 };
+const TIME_UNITS: Record<string, number> = { ns: 1e-3, us: 1, µs: 1, μs: 1, ms: 1e3, s: 1e6 };
 const COUNT_UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9, '%': 1 };
 
 function readNumber(text: string, meaning: NumberMeaning): number | null {
-  const match = /^([-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµμ%]*)$/i.exec(text.replace(/[,_]/g, ''));
+  const match = /^([-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµμ%]*)$/i.exec(
+    text.replace(/[,_]/g, ''),
+  );
   if (match === null) return null;
   const value = Number((match[1] ?? '').replace('−', '-'));
   const unit = (match[2] ?? '').toLowerCase();
-  const factor = unit === '' ? 1 : (meaning.time === true ? TIME_UNITS[unit] : undefined) ?? COUNT_UNITS[unit];
+  const factor =
+    unit === '' ? 1 : ((meaning.time === true ? TIME_UNITS[unit] : undefined) ?? COUNT_UNITS[unit]);
   return factor === undefined ? null : value * factor * (meaning.scale ?? 1);
 }
 
 /**
- * Bare numbers that somebody types below a column of milliseconds mean milliseconds. They get their unit at once: in a
+ * Bare numbers typed below a column of milliseconds mean milliseconds. They get their unit at once:
+ * in a
  * link it must not depend on what the column is shown in.
  */
 export function withUnit(query: string, unit: string): string {
-  return unit === '' || unit === 'µs' ? query : query.replace(/((?:\d[\d,_]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?![\w.,µμ%])/gi, `$1${unit}`);
+  return unit === '' || unit === 'µs'
+    ? query
+    : query.replace(/((?:\d[\d,_]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)(?![\w.,µμ%])/gi, `$1${unit}`);
 }
 
 function oneNumberTest(part: string, meaning: NumberMeaning): Test<number> | null {
@@ -93,23 +107,33 @@ function oneNumberTest(part: string, meaning: NumberMeaning): Test<number> | nul
   // Typed decimals rarely are the stored double, so equality means equal to nine digits.
   const near = (value: number): boolean => Math.abs(value - bound) <= Math.abs(bound) * 1e-9;
   switch (match[1]) {
-    case '>': return (value) => value > bound;
-    case '>=': return (value) => value >= bound;
-    case '<': return (value) => value < bound;
-    case '<=': return (value) => value <= bound;
-    case '!=': return (value) => !near(value);
-    default: return near;
+    case '>':
+      return (value) => value > bound;
+    case '>=':
+      return (value) => value >= bound;
+    case '<':
+      return (value) => value < bound;
+    case '<=':
+      return (value) => value <= bound;
+    case '!=':
+      return (value) => !near(value);
+    default:
+      return near;
   }
 }
 
 /** `>100`, `<=5`, `10..20`, `=3`, `2ms..1s`; several, separated by blanks, must all hold. */
 export function numberFilter(query: string, meaning: NumberMeaning = {}): NumberFilter {
-  const text = query.trim().replace(/(>=|<=|!=|>|<|=)\s+/g, '$1').replace(/\s*\.\.\s*/g, '..');
+  const text = query
+    .trim()
+    .replace(/(>=|<=|!=|>|<|=)\s+/g, '$1')
+    .replace(/\s*\.\.\s*/g, '..');
   if (text === '') return { test: all, problem: null };
   const tests: Test<number>[] = [];
   for (const part of text.split(/\s+/)) {
     const test = oneNumberTest(part, meaning);
-    if (test === null) return { test: all, problem: `“${part}” is not a number filter; try >100, <=5 or 10..20` };
+    if (test === null)
+      return { test: all, problem: `“${part}” is not a number filter; try >100, <=5 or 10..20` };
     tests.push(test);
   }
   return { test: (value) => value !== null && tests.every((test) => test(value)), problem: null };

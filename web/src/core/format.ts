@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every number a person reads goes through here.
 
 const grouped = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
@@ -18,7 +19,14 @@ export function significant(value: number): string {
   const size = Math.abs(value);
   if (size === 0) return '0';
   if (size >= 1000) return grouped.format(value);
-  const decimals = size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 2 : Math.min(6, 2 - Math.floor(Math.log10(size)));
+  const decimals =
+    size >= 100
+      ? 1
+      : size >= 10
+        ? 2
+        : size >= 1
+          ? 2
+          : Math.min(6, 2 - Math.floor(Math.log10(size)));
   return value.toFixed(decimals);
 }
 
@@ -34,7 +42,8 @@ export function exact(value: number): string {
 /** Microseconds in the unit that suits them. */
 export function duration(us: number): Quantity {
   const size = Math.abs(us);
-  if (size === 0) return { value: '0', unit: 'µs' };
+  // Captures count picoseconds: what is less comes from rounding sums.
+  if (size < 5e-7) return { value: '0', unit: 'µs' };
   if (size < 1) return { value: significant(us * 1000), unit: 'ns' };
   if (size < 1000) return { value: significant(us), unit: 'µs' };
   if (size < 1e6) return { value: significant(us / 1000), unit: 'ms' };
@@ -54,7 +63,12 @@ export function bytes(value: number): Quantity {
   return { value: unit === 0 ? grouped.format(rest) : significant(rest), unit: units[unit] ?? 'B' };
 }
 
-/** A fraction as percent with one decimal; what is there but rounds to nothing says so. */
+/** The part that one amount is of another; 0 of nothing. */
+export function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+/** A fraction as percent with one decimal; one above 0 that rounds to 0 is "<0.1 %". */
 export function percent(fraction: number): string {
   if (fraction > 0 && fraction < 0.0005) return '<0.1 %';
   if (Math.abs(fraction) >= 10) return `${grouped.format(fraction * 100)} %`;
@@ -71,7 +85,9 @@ export function change(value: number, show: (size: number) => string): string {
   return value === 0 ? show(0) : `${value > 0 ? '+' : '−'}${show(Math.abs(value))}`;
 }
 
-/** How many decimals a column needs so that its digits line up and its small values stay visible. */
+/**
+ * How many decimals a column needs so that its digits line up and its small values stay visible.
+ */
 export function columnDecimals(values: Iterable<number | null>): number {
   let largest = 0;
   let whole = true;
@@ -84,7 +100,10 @@ export function columnDecimals(values: Iterable<number | null>): number {
   return largest >= 1000 ? 1 : largest >= 100 ? 2 : 3;
 }
 
-/** In what the microseconds of a column are shown, so that numbers stay short and its digits line up. */
+/**
+ * In what the microseconds of a column are shown, so that numbers stay short and its digits line
+ * up.
+ */
 export interface TimeUnit {
   name: 'µs' | 'ms' | 's';
   /** Microseconds in one. */
@@ -102,16 +121,23 @@ export function timeUnit(values: Iterable<number | null>): TimeUnit {
 
 /** In that unit, without it; what would be nothing there has a smaller one, and says so. */
 export function inTimeUnit(us: number, unit: TimeUnit): string {
-  return us !== 0 && Math.abs(us / unit.us) < 0.5 * 10 ** -unit.decimals && unit.us > 1 ? joined(duration(us)).replace(/^-/, '−') : fixed(us / unit.us, unit.decimals);
+  return us !== 0 && Math.abs(us / unit.us) < 0.5 * 10 ** -unit.decimals && unit.us > 1
+    ? joined(duration(us)).replace(/^-/, '−')
+    : fixed(us / unit.us, unit.decimals);
 }
 
-const fixedFormats = [0, 1, 2, 3].map((digits) => new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: digits, maximumFractionDigits: digits,
-}));
+const fixedFormats = [0, 1, 2, 3].map(
+  (digits) =>
+    new Intl.NumberFormat('en-US', {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }),
+);
 
 export function fixed(value: number, decimals: number): string {
   const text = (fixedFormats[decimals] ?? exactFormat).format(value);
-  if (value > 0 && Number(text.replace(/,/g, '')) === 0) return `<${(10 ** -decimals).toFixed(decimals)}`;
+  if (value > 0 && Number(text.replace(/,/g, '')) === 0)
+    return `<${(10 ** -decimals).toFixed(decimals)}`;
   return text.replace(/^-/, '−');
 }
 
@@ -121,11 +147,16 @@ export function plural(n: number, one: string, many = `${one}s`): string {
 
 const RUN_TIME = /(?<!\d)(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)(?!\d)/;
 
-/** When a run was made, to be shown. A time that is in its name is shown as it stands there, whatever the zones of server and browser. */
+/**
+ * When a run was made, to be shown. A time in its name is shown as it is written there, in any time
+ * zone of server and browser.
+ */
 export function runTime(run: { run: string; time_ms: number; time_from: string }): Date {
   const match = run.time_from === 'name' ? RUN_TIME.exec(run.run.split('/').pop() ?? '') : null;
   if (match === null) return new Date(run.time_ms);
-  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
+  const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = match
+    .slice(1)
+    .map(Number);
   return new Date(year, month - 1, day, hour, minute, second);
 }
 
@@ -135,8 +166,10 @@ function two(n: number): string {
 
 export function dateTime(date: Date): string {
   if (Number.isNaN(date.getTime())) return '–';
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} `
-    + `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return (
+    `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ` +
+    `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+  );
 }
 
 export function ago(date: Date, now: Date): string {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server's tables as records. The cells are what the JSON holds, checked once here.
 
 export type Cell = string | number | boolean | null;
@@ -11,7 +12,8 @@ export interface GvizTable {
 }
 
 function cell(value: unknown): Cell {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
   return null;
 }
 

@@ -1,11 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // One table of keys: what it lists is what works, and the help is written from it.
 
 import { setTaste, taste } from './taste';
 
 export interface KeyCommand {
-  /** As typed: `?`, `/`, `g t` (one after the other), `mod+k`, `Escape`. Named ones such as `ArrowUp` need `within`. */
+  /**
+   * As typed: `?`, `/`, `g t` (one after the other), `mod+k`, `Escape`. Named ones such as
+   * `ArrowUp` need `within`.
+   */
   keys: string;
-  /** Where the key is on the keyboard (`KeyW`), for what is about place and not about the letter. */
+  /**
+   * Where the key is on the keyboard (`KeyW`), for what is about place and not about the letter.
+   */
   code?: string;
   /** Only while the focus is in here. */
   within?: HTMLElement;
@@ -27,8 +33,12 @@ export function setSingleKeys(on: boolean): void {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
-    || (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type));
+  return (
+    target.isContentEditable ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button'].includes(target.type))
+  );
 }
 
 export class Keys {
@@ -69,7 +79,10 @@ export class Keys {
       return;
     }
     if (!singleKeysOn()) return;
-    const pair = this.prefix !== '' && event.timeStamp - this.prefixAt < PAIR_MS ? `${this.prefix} ${event.key}` : '';
+    const pair =
+      this.prefix !== '' && event.timeStamp - this.prefixAt < PAIR_MS
+        ? `${this.prefix} ${event.key}`
+        : '';
     this.prefix = '';
     if (pair !== '' && this.fire(pair, event)) return;
     if (this.fire(event.key, event)) return;
@@ -83,9 +96,18 @@ export class Keys {
   private fire(keys: string, event: KeyboardEvent): boolean {
     for (let i = this.commands.length - 1; i >= 0; i -= 1) {
       const command = this.commands[i];
-      if (command === undefined || (command.within !== undefined && !(event.target instanceof Node && command.within.contains(event.target)))) continue;
+      if (
+        command === undefined ||
+        (command.within !== undefined &&
+          !(event.target instanceof Node && command.within.contains(event.target)))
+      )
+        continue;
       // A pair is typed by its letters, wherever these are.
-      if (command.code === undefined || keys.includes(' ') ? command.keys === keys : command.code === event.code) {
+      if (
+        command.code === undefined || keys.includes(' ')
+          ? command.keys === keys
+          : command.code === event.code
+      ) {
         command.run(event);
         if (event.defaultPrevented) return true;
       }

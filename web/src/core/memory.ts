@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory profiles as the page works with them: times in nanoseconds, as its address has them.
 
 import { amount, number, records, text, type GvizTable } from './gviz';
@@ -107,13 +108,25 @@ export function readSummary(table: GvizTable): MemorySummary {
     allocators: records(table).map((record) => {
       const capacity = number(record, 'capacity_bytes');
       return {
-        id: text(record, 'memory_id'), allocations: amount(record, 'allocations'), deallocations: amount(record, 'deallocations'),
+        id: text(record, 'memory_id'),
+        allocations: amount(record, 'allocations'),
+        deallocations: amount(record, 'deallocations'),
         capacity: capacity === null || capacity <= 0 ? null : capacity,
-        lifetimePeak: amount(record, 'lifetime_peak_bytes'), peak: number(record, 'peak_bytes'), peakNs: inNs(number(record, 'peak_time_ps')), peakStep: number(record, 'peak_step'),
-        stack: amount(record, 'stack_bytes'), heap: amount(record, 'heap_bytes'), free: amount(record, 'free_bytes'), fragmentation: amount(record, 'fragmentation'),
-        firstNs: amount(record, 'first_ps') / 1000, lastNs: amount(record, 'last_ps') / 1000,
-        alive: amount(record, 'alive_at_end'), aliveBytes: amount(record, 'alive_at_end_bytes'), lastStep: amount(record, 'last_step'),
-        severity: text(record, 'severity'), note: text(record, 'note'),
+        lifetimePeak: amount(record, 'lifetime_peak_bytes'),
+        peak: number(record, 'peak_bytes'),
+        peakNs: inNs(number(record, 'peak_time_ps')),
+        peakStep: number(record, 'peak_step'),
+        stack: amount(record, 'stack_bytes'),
+        heap: amount(record, 'heap_bytes'),
+        free: amount(record, 'free_bytes'),
+        fragmentation: amount(record, 'fragmentation'),
+        firstNs: amount(record, 'first_ps') / 1000,
+        lastNs: amount(record, 'last_ps') / 1000,
+        alive: amount(record, 'alive_at_end'),
+        aliveBytes: amount(record, 'alive_at_end_bytes'),
+        lastStep: amount(record, 'last_step'),
+        severity: text(record, 'severity'),
+        note: text(record, 'note'),
       };
     }),
   };
@@ -121,9 +134,20 @@ export function readSummary(table: GvizTable): MemorySummary {
 
 export function readTimeline(table: GvizTable): Timeline {
   const points = records(table).map((record) => ({
-    ns: amount(record, 'time_ps') / 1000, stack: amount(record, 'stack_bytes'), heap: amount(record, 'heap_bytes'), free: amount(record, 'free_bytes'),
-    fragmentation: amount(record, 'fragmentation'), gives: text(record, 'event') === 'deallocation', bytes: amount(record, 'allocation_bytes'), requested: amount(record, 'requested_bytes'),
-    op: text(record, 'op_name'), region: text(record, 'region_type'), type: text(record, 'data_type'), shape: text(record, 'shape'), step: amount(record, 'step'), address: text(record, 'address'),
+    ns: amount(record, 'time_ps') / 1000,
+    stack: amount(record, 'stack_bytes'),
+    heap: amount(record, 'heap_bytes'),
+    free: amount(record, 'free_bytes'),
+    fragmentation: amount(record, 'fragmentation'),
+    gives: text(record, 'event') === 'deallocation',
+    bytes: amount(record, 'allocation_bytes'),
+    requested: amount(record, 'requested_bytes'),
+    op: text(record, 'op_name'),
+    region: text(record, 'region_type'),
+    type: text(record, 'data_type'),
+    shape: text(record, 'shape'),
+    step: amount(record, 'step'),
+    address: text(record, 'address'),
   }));
   return { points, total: numeric(table, 'events_total') ?? points.length };
 }
@@ -131,7 +155,11 @@ export function readTimeline(table: GvizTable): Timeline {
 export function readBands(table: GvizTable): Band[] {
   return records(table).map((record) => {
     const name = text(record, 'name');
-    return { name: name === '' ? text(record, 'step') : name, fromNs: amount(record, 'begin_ps') / 1000, toNs: amount(record, 'end_ps') / 1000 };
+    return {
+      name: name === '' ? text(record, 'step') : name,
+      fromNs: amount(record, 'begin_ps') / 1000,
+      toNs: amount(record, 'end_ps') / 1000,
+    };
   });
 }
 
@@ -141,21 +169,49 @@ function kindOf(word: string): Block['kind'] {
 
 export function readBreakdown(table: GvizTable): Breakdown {
   const blocks = records(table).map((record): Block => {
-    const [op, region, type, shape, kind] = ['op_name', 'region_type', 'data_type', 'shape', 'kind'].map((id) => text(record, id)) as [string, string, string, string, string];
+    const [op, region, type, shape, kind] = [
+      'op_name',
+      'region_type',
+      'data_type',
+      'shape',
+      'kind',
+    ].map((id) => text(record, id)) as [string, string, string, string, string];
     const each = number(record, 'allocation_bytes');
-    // What stands for no allocation has another size at every moment, and is the same all the same.
-    const traits = [kind, region, type, shape, kind === 'allocation' ? each ?? '' : '', kind === 'allocation' ? number(record, 'requested_bytes') ?? '' : ''].join('|');
+    // A line that stands for no allocation changes its size from moment to moment, but stays the
+    // same line.
+    const traits = [
+      kind,
+      region,
+      type,
+      shape,
+      kind === 'allocation' ? (each ?? '') : '',
+      kind === 'allocation' ? (number(record, 'requested_bytes') ?? '') : '',
+    ].join('|');
     return {
-      key: `${op}|${traits}`, traits,
-      op, region, type, shape, each, kind: kindOf(kind),
-      total: amount(record, 'total_bytes'), requested: amount(record, 'total_requested_bytes'), occurrences: amount(record, 'occurrences'),
-      firstNs: inNs(number(record, 'first_ps')), step: number(record, 'step'),
+      key: `${op}|${traits}`,
+      traits,
+      op,
+      region,
+      type,
+      shape,
+      each,
+      kind: kindOf(kind),
+      total: amount(record, 'total_bytes'),
+      requested: amount(record, 'total_requested_bytes'),
+      occurrences: amount(record, 'occurrences'),
+      firstNs: inNs(number(record, 'first_ps')),
+      step: number(record, 'step'),
     };
   });
   return {
-    blocks, rowsTotal: numeric(table, 'rows_total') ?? blocks.length, ns: inNs(numeric(table, 'time_ps')),
-    stack: numeric(table, 'stack_bytes') ?? 0, heap: numeric(table, 'heap_bytes') ?? 0, free: numeric(table, 'free_bytes') ?? 0,
-    fragmentation: numeric(table, 'fragmentation') ?? 0, step: numeric(table, 'step'),
+    blocks,
+    rowsTotal: numeric(table, 'rows_total') ?? blocks.length,
+    ns: inNs(numeric(table, 'time_ps')),
+    stack: numeric(table, 'stack_bytes') ?? 0,
+    heap: numeric(table, 'heap_bytes') ?? 0,
+    free: numeric(table, 'free_bytes') ?? 0,
+    fragmentation: numeric(table, 'fragmentation') ?? 0,
+    step: numeric(table, 'step'),
   };
 }
 

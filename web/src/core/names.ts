@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long names made short without making two of them alike.
 
 /** Keeps the end of a name, which is the part that tells ops apart. */
@@ -14,7 +15,12 @@ function commonSuffix(names: readonly string[]): number {
   let length = first.length;
   for (const name of rest) {
     let same = 0;
-    while (same < length && same < name.length && first[first.length - 1 - same] === name[name.length - 1 - same]) same += 1;
+    while (
+      same < length &&
+      same < name.length &&
+      first[first.length - 1 - same] === name[name.length - 1 - same]
+    )
+      same += 1;
     length = same;
   }
   return length;
@@ -40,20 +46,23 @@ function tails(names: readonly string[], room: number): string[] {
       const name = names[index] ?? '';
       const end = name.length - suffix;
       const start = Math.max(0, end - DIFFERENCE);
-      labels[index] = `${start > 0 ? '…' : ''}${name.slice(start, end)}…${name.slice(name.length - Math.min(tail, suffix))}`;
+      labels[index] =
+        `${start > 0 ? '…' : ''}${name.slice(start, end)}…${name.slice(name.length - Math.min(tail, suffix))}`;
     }
   }
   return labels;
 }
 
 /**
- * Trims each name from the left. Names whose ends are the same keep the part in which they differ, and all get
+ * Trims each name from the left. Names whose ends are the same keep the part in which they differ,
+ * and all get
  * some more room if that still leaves two alike.
  */
 export function distinctTails(names: readonly string[], room: number): string[] {
   const wanted = new Set(names).size;
   let labels = tails(names, room);
-  for (let more = 8; more <= 32 && new Set(labels).size < wanted; more += 8) labels = tails(names, room + more);
+  for (let more = 8; more <= 32 && new Set(labels).size < wanted; more += 8)
+    labels = tails(names, room + more);
   return labels;
 }
 
@@ -74,21 +83,54 @@ function mangledParts(name: string): string[] {
 
 /** Names that say nothing without their template arguments; only the telling argument is shown. */
 const EMPTY_WORDS = new Set([
-  'Kernel', 'Kernel2', 'kernel', 'kentry', 'device_kernel', 'kernel_entry', 'global_kernel', 'entry', 'run', 'launch',
-  'TensorEvaluator', 'TensorAssignOp', 'TensorCwiseBinaryOp', 'TensorCwiseUnaryOp', 'TensorCwiseNullaryOp', 'TensorConversionOp',
+  'Kernel',
+  'Kernel2',
+  'kernel',
+  'kentry',
+  'device_kernel',
+  'kernel_entry',
+  'global_kernel',
+  'entry',
+  'run',
+  'launch',
+  'TensorEvaluator',
+  'TensorAssignOp',
+  'TensorCwiseBinaryOp',
+  'TensorCwiseUnaryOp',
+  'TensorCwiseNullaryOp',
+  'TensorConversionOp',
   'TensorReductionEvaluatorBase',
 ]);
 
 /** Names that say half of it: the telling argument is shown behind them. */
 const HALF_WORDS = new Set([
-  'EigenMetaKernel', 'elementwise_kernel', 'vectorized_elementwise_kernel', 'unrolled_elementwise_kernel', 'reduce_kernel',
-  'DeviceReduceKernel', 'ReductionInitKernel', 'FullReductionKernel', 'InnerReductionKernel', 'OuterReductionKernel',
+  'EigenMetaKernel',
+  'elementwise_kernel',
+  'vectorized_elementwise_kernel',
+  'unrolled_elementwise_kernel',
+  'reduce_kernel',
+  'DeviceReduceKernel',
+  'ReductionInitKernel',
+  'FullReductionKernel',
+  'InnerReductionKernel',
+  'OuterReductionKernel',
 ]);
 
 /** Types of data and places, never of the work done. */
-const DATA_TYPES = new Set(['TensorMap', 'Tensor', 'GpuDevice', 'MakePointer', 'DSizes', 'array', 'integral_constant', 'sequence', 'complex']);
+const DATA_TYPES = new Set([
+  'TensorMap',
+  'Tensor',
+  'GpuDevice',
+  'MakePointer',
+  'DSizes',
+  'array',
+  'integral_constant',
+  'sequence',
+  'complex',
+]);
 
-const PLAIN_TYPE = /^(?:const )?(?:unsigned |signed )?(?:bool|char|short|int|long|long long|float|double|half|__half|bfloat16\w*|__nv_bfloat16|u?int\d+_t|size_t|true|false|gfx\d+\w*|sm_?\d+\w*|void)[ *&]*$/;
+const PLAIN_TYPE =
+  /^(?:const )?(?:unsigned |signed )?(?:bool|char|short|int|long|long long|float|double|half|__half|bfloat16\w*|__nv_bfloat16|u?int\d+_t|size_t|true|false|gfx\d+\w*|sm_?\d+\w*|void)[ *&]*$/;
 
 /** Splits at the first template list of depth 0: `a::f<x, y>(z)` gives `a::f` and [`x`, `y`]. */
 function splitTemplate(text: string): { head: string; args: string[] } {
@@ -144,7 +186,12 @@ function shortCxx(text: string, level: number): string {
   const plain = plainName(text);
   const half = HALF_WORDS.has(plain);
   if ((!half && !EMPTY_WORDS.has(plain)) || level >= 8) return plain;
-  const telling = splitTemplate(text).args.find((arg) => /^[A-Za-z_(]/.test(arg) && !DATA_TYPES.has(plainName(arg)) && !PLAIN_TYPE.test(plainName(arg)));
+  const telling = splitTemplate(text).args.find(
+    (arg) =>
+      /^[A-Za-z_(]/.test(arg) &&
+      !DATA_TYPES.has(plainName(arg)) &&
+      !PLAIN_TYPE.test(plainName(arg)),
+  );
   if (telling === undefined) return plain;
   const inner = shortCxx(telling, level + 1);
   return half ? `${plain}<${inner}>` : inner;
@@ -162,10 +209,16 @@ export function shortKernel(name: string): string {
   return looksLikeCxx ? shortCxx(text, 0) || text : text;
 }
 
-/** How an event of a trace is written in a box: C++ without what is the same in all kernels, all else as it is. */
+/**
+ * How an event of a trace is written in a box: C++ without what is the same in all kernels, all
+ * else as it is.
+ */
 export function eventLabel(name: string): string {
   // Python frames have `<module>` and the like in them.
-  const cxx = name.startsWith('void ') || /^_ZN?[KVr]*\d/.test(name) || (name.includes('<') && name.includes('::') && !name.startsWith('$'));
+  const cxx =
+    name.startsWith('void ') ||
+    /^_ZN?[KVr]*\d/.test(name) ||
+    (name.includes('<') && name.includes('::') && !name.startsWith('$'));
   return cxx ? shortKernel(name) : name;
 }
 
@@ -175,7 +228,8 @@ export function opTypeFromName(fullName: string): string {
   const name = fullName.replace(/:+$/, '');
   if (name === '') return '';
   const colon = name.lastIndexOf(':');
-  if (colon > name.lastIndexOf('/') && colon > 0 && name[colon - 1] !== ':') return name.slice(colon + 1);
+  if (colon > name.lastIndexOf('/') && colon > 0 && name[colon - 1] !== ':')
+    return name.slice(colon + 1);
   const last = name.split('/').pop() ?? name;
   return last.replace(/_\d+$/, '') || last;
 }

@@ -1,4 +1,5 @@
-// What the shell and a page know of each other.
+// SPDX-License-Identifier: Apache-2.0
+// The interface between the shell and a page.
 
 import type { Tool } from './api';
 import type { Keys } from './keys';
@@ -11,8 +12,10 @@ export interface PageContext {
   runs: Runs;
   /** The tool this page shows, as the server lists it; null on the landing list. */
   tool: Tool | null;
-  /** Whether this run has another tool and this page can show it. */
+  /** Whether this run has another tool. */
   has: (tool: string) => boolean;
+  /** The name of the tool that has this name or alias; null where no tool has it. */
+  named: (name: string) => string | null;
   /** The address of another tool with the same run, host and base. */
   link: (tool: string, params?: Readonly<Record<string, string>>) => string;
   /** Opens the dialog that captures from a running program. */
@@ -28,8 +31,5 @@ export interface Page {
   destroy(): void;
 }
 
-export interface PageType {
-  /** What the search box filters here, for its placeholder. */
-  filters: string;
-  create(context: PageContext): Page;
-}
+/** The export `page` of a tool's file in pages/. */
+export type PageType = (context: PageContext) => Page;

@@ -1,4 +1,6 @@
-// The pod viewer's answer as flat arrays: a thousand hosts times hundreds of steps stay cheap to walk.
+// SPDX-License-Identifier: Apache-2.0
+// The pod viewer's answer as flat arrays: a thousand hosts times hundreds of steps stay cheap to
+// walk.
 
 import { median } from './steps';
 
@@ -60,7 +62,8 @@ function domain(names: readonly string[]): string {
   const [first = ''] = names;
   for (let at = first.indexOf('.'); at > 0; at = first.indexOf('.', at + 1)) {
     const end = first.slice(at);
-    if (names.length > 1 && names.every((name) => name.endsWith(end) && name.length > end.length)) return end;
+    if (names.length > 1 && names.every((name) => name.endsWith(end) && name.length > end.length))
+      return end;
   }
   return '';
 }
@@ -81,23 +84,37 @@ export interface Pod {
   messages: { severity: 'info' | 'warning' | 'error'; message: string }[];
 }
 
-const finite = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : typeof value === 'string' && value !== '' && Number.isFinite(Number(value)) ? Number(value) : 0);
+const finite = (value: unknown): number =>
+  typeof value === 'number' && Number.isFinite(value)
+    ? value
+    : typeof value === 'string' && value !== '' && Number.isFinite(Number(value))
+      ? Number(value)
+      : 0;
 
 export function readPod(answer: PodAnswer): Pod {
   const map = answer.podStatsSequence?.podStatsMap ?? [];
   const hosts = new Map<string, string>();
   for (const step of map) {
     for (const [id, record] of Object.entries(step.podStatsPerCore ?? {})) {
-      if (!hosts.has(id)) hosts.set(id, answer.hosts?.[Math.floor(Number(id) / 1000)] ?? record.hostName ?? '');
+      if (!hosts.has(id))
+        hosts.set(id, answer.hosts?.[Math.floor(Number(id) / 1000)] ?? record.hostName ?? '');
     }
   }
   const perHost = new Map<string, number>();
   for (const host of hosts.values()) perHost.set(host, (perHost.get(host) ?? 0) + 1);
   const end = domain([...perHost.keys()]);
-  const cores = [...hosts].sort(([a], [b]) => Number(a) - Number(b)).map(([id, host]): Core => {
-    const named = (name: string): string => (host === '' ? `core ${id}` : (perHost.get(host) ?? 0) > 1 ? `${name} · ${id}` : name);
-    return { id, host, label: named(host), short: named(host.slice(0, host.length - end.length)) };
-  });
+  const cores = [...hosts]
+    .sort(([a], [b]) => Number(a) - Number(b))
+    .map(([id, host]): Core => {
+      const named = (name: string): string =>
+        host === '' ? `core ${id}` : (perHost.get(host) ?? 0) > 1 ? `${name} · ${id}` : name;
+      return {
+        id,
+        host,
+        label: named(host),
+        short: named(host.slice(0, host.length - end.length)),
+      };
+    });
   const place = new Map(cores.map((core, index) => [core.id, index]));
   const ordered = [...map].sort((a, b) => finite(a.stepNum) - finite(b.stepNum));
   const width = CATEGORIES.length + 1;
@@ -123,12 +140,17 @@ export function readPod(answer: PodAnswer): Pod {
   });
   const { info = [], warnings = [], errors = [] } = answer.diagnostics ?? {};
   return {
-    device: answer.deviceType ?? '', cores, steps: ordered.map((step, index) => String(step.stepNum ?? index)), values, totals,
+    device: answer.deviceType ?? '',
+    cores,
+    steps: ordered.map((step, index) => String(step.stepNum ?? index)),
+    values,
+    totals,
     categories: hasRest ? [...CATEGORIES, REST] : [...CATEGORIES],
     moduleSteps: finite(answer.moduleSteps) > 0 ? String(answer.moduleSteps) : null,
     found: { step_source: answer.stepSource ?? '', step_module: answer.stepModule ?? '' },
     messages: [
-      ...errors.map((message) => ({ severity: 'error' as const, message })), ...warnings.map((message) => ({ severity: 'warning' as const, message })),
+      ...errors.map((message) => ({ severity: 'error' as const, message })),
+      ...warnings.map((message) => ({ severity: 'warning' as const, message })),
       ...info.map((message) => ({ severity: 'info' as const, message })),
     ],
   };
@@ -170,24 +192,41 @@ export function coreTimes(pod: Pod, from: number, to: number): CoreTime[] {
         max = time;
         slowestStep = step;
       }
-      for (let index = 0; index < values.length; index += 1) values[index] = (values[index] ?? 0) + cellValue(pod, step, core, index);
+      for (let index = 0; index < values.length; index += 1)
+        values[index] = (values[index] ?? 0) + cellValue(pod, step, core, index);
     }
     const mean = values.map((value) => (seen === 0 ? 0 : value / seen));
-    const largest = mean.reduce((best, value, index) => (value > (mean[best] ?? 0) ? index : best), 0);
+    const largest = mean.reduce(
+      (best, value, index) => (value > (mean[best] ?? 0) ? index : best),
+      0,
+    );
     return {
-      core, total: seen === 0 ? NaN : total / seen, values: mean, bottleneck: (mean[largest] ?? 0) > 0 ? pod.categories[largest] ?? null : null,
-      ratio: 1, excess: null, slowestStep, max: Math.max(0, max),
+      core,
+      total: seen === 0 ? NaN : total / seen,
+      values: mean,
+      bottleneck: (mean[largest] ?? 0) > 0 ? (pod.categories[largest] ?? null) : null,
+      ratio: 1,
+      excess: null,
+      slowestStep,
+      max: Math.max(0, max),
     };
   });
   const present = rows.filter((row) => !Number.isNaN(row.total));
   const middle = median(present.map((row) => row.total));
-  const middles = pod.categories.map((_category, index) => median(present.map((row) => row.values[index] ?? 0)));
+  const middles = pod.categories.map((_category, index) =>
+    median(present.map((row) => row.values[index] ?? 0)),
+  );
   for (const row of present) {
     row.ratio = middle === 0 ? 1 : row.total / middle;
     row.values.forEach((value, index) => {
       const metric = pod.categories[index];
       const by = value - (middles[index] ?? 0);
-      if (metric !== undefined && by > (row.excess?.by ?? 0)) row.excess = { metric, by, ratio: (middles[index] ?? 0) > 0 ? value / (middles[index] ?? 1) : null };
+      if (metric !== undefined && by > (row.excess?.by ?? 0))
+        row.excess = {
+          metric,
+          by,
+          ratio: (middles[index] ?? 0) > 0 ? value / (middles[index] ?? 1) : null,
+        };
     });
   }
   return present;
@@ -202,16 +241,25 @@ export interface StepTime {
 }
 
 export function stepTimes(pod: Pod, core: number): StepTime[] {
-  const present = pod.steps.map((_step, step) => step).filter((step) => !Number.isNaN(cellValue(pod, step, core, -1)));
+  const present = pod.steps
+    .map((_step, step) => step)
+    .filter((step) => !Number.isNaN(cellValue(pod, step, core, -1)));
   const middle = median(present.map((step) => cellValue(pod, step, core, -1)));
-  const middles = pod.categories.map((_category, index) => median(present.map((step) => cellValue(pod, step, core, index))));
+  const middles = pod.categories.map((_category, index) =>
+    median(present.map((step) => cellValue(pod, step, core, index))),
+  );
   return present.map((step) => {
     const total = cellValue(pod, step, core, -1);
     let excess: CoreTime['excess'] = null;
     pod.categories.forEach((metric, index) => {
       const value = cellValue(pod, step, core, index);
       const by = value - (middles[index] ?? 0);
-      if (by > (excess?.by ?? 0)) excess = { metric, by, ratio: (middles[index] ?? 0) > 0 ? value / (middles[index] ?? 1) : null };
+      if (by > (excess?.by ?? 0))
+        excess = {
+          metric,
+          by,
+          ratio: (middles[index] ?? 0) > 0 ? value / (middles[index] ?? 1) : null,
+        };
     });
     return { step, total, ratio: middle === 0 ? 1 : total / middle, excess };
   });

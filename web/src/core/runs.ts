@@ -1,16 +1,26 @@
-// The list of runs, kept fresh while somebody looks at it.
+// SPDX-License-Identifier: Apache-2.0
+// The list of runs, kept fresh while it is looked at.
 
 import { ApiError, getJson, isAbort, type RunList, type RunSummary } from './api';
 
 const INTERVAL_MS = 5000;
-/** The server looks at every run's folder: 10,000 are asked for every 20 s, which is some 0.4 % of a processor. */
+/**
+ * The server looks at every run's folder: 10,000 are asked for every 20 s, which is some 0.4 % of a
+ * processor.
+ */
 const INTERVAL_MS_A_RUN = 2;
 
-/** The other runs as one would compare with them: the nearest in time first; of two as near, the newer one. */
+/**
+ * The other runs as one would compare with them: the nearest in time first; of two as near, the
+ * newer one.
+ */
 export function nearest(runs: readonly RunSummary[], to: string): RunSummary[] {
   const own = runs.find(({ run }) => run === to);
-  const away = (run: RunSummary): number => (own === undefined ? 0 : Math.abs(run.time_ms - own.time_ms));
-  return runs.filter(({ run }) => run !== to).sort((a, b) => away(a) - away(b) || b.time_ms - a.time_ms || (a.run < b.run ? -1 : 1));
+  const away = (run: RunSummary): number =>
+    own === undefined ? 0 : Math.abs(run.time_ms - own.time_ms);
+  return runs
+    .filter(({ run }) => run !== to)
+    .sort((a, b) => away(a) - away(b) || b.time_ms - a.time_ms || (a.run < b.run ? -1 : 1));
 }
 
 export class Runs {
@@ -32,7 +42,10 @@ export class Runs {
     return () => this.listeners.delete(listener);
   }
 
-  /** Polls until the returned function is called; less often by a factor where nobody looks at the list itself. */
+  /**
+   * Polls until the returned function is called; less often by a factor while the list itself is
+   * not in sight.
+   */
   watch(every = 1): () => void {
     const watcher = { every };
     this.watchers.add(watcher);
@@ -69,8 +82,11 @@ export class Runs {
     window.clearTimeout(this.timer);
     if (this.watchers.size === 0) return;
     const every = Math.min(...[...this.watchers].map((watcher) => watcher.every));
-    this.timer = window.setTimeout(() => {
-      if (document.visibilityState === 'visible') void this.refresh();
-    }, every * Math.max(INTERVAL_MS, INTERVAL_MS_A_RUN * (this.list?.runs.length ?? 0)));
+    this.timer = window.setTimeout(
+      () => {
+        if (document.visibilityState === 'visible') void this.refresh();
+      },
+      every * Math.max(INTERVAL_MS, INTERVAL_MS_A_RUN * (this.list?.runs.length ?? 0)),
+    );
   }
 }

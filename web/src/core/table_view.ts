@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table as a person sees it: filter, order and columns applied to rows. Pure, so that the chart,
 // the CSV and the grid cannot disagree.
 
@@ -51,27 +52,36 @@ function compare(a: Cell, b: Cell): number {
   return String(a).localeCompare(String(b), 'en', { numeric: true });
 }
 
-export function sorter<R>(columns: readonly Column<R>[], sort: string): ((a: R, b: R) => number) | null {
+export function sorter<R>(
+  columns: readonly Column<R>[],
+  sort: string,
+): ((a: R, b: R) => number) | null {
   const down = sort.startsWith('-');
   const column = columns.find((candidate) => candidate.id === (down ? sort.slice(1) : sort));
   if (column === undefined) return null;
-  const key = (row: R): Cell => (column.order === undefined ? column.value(row) : column.order(column.value(row)));
+  const key = (row: R): Cell =>
+    column.order === undefined ? column.value(row) : column.order(column.value(row));
   return (a, b) => {
     const [left, right] = [key(a), key(b)];
-    // What is not known stays at the end in either direction.
+    // Unknown values stay at the end in either direction.
     if (left === null || right === null) return left === right ? 0 : left === null ? 1 : -1;
     return down ? compare(right, left) : compare(left, right);
   };
 }
 
-export function rowTest<R>(columns: readonly Column<R>[], view: View): { test: (row: R) => boolean; problems: string[] } {
+export function rowTest<R>(
+  columns: readonly Column<R>[],
+  view: View,
+): { test: (row: R) => boolean; problems: string[] } {
   const problems: string[] = [];
   const tests: ((row: R) => boolean)[] = [];
   const filter = textFilter(view.q, view.regex);
   if (filter.problem !== null) problems.push(filter.problem);
   else if (view.q.trim() !== '') {
     const searched = columns.filter((column) => column.kind === 'text' && column.quiet !== true);
-    tests.push((row) => filter.test(searched.map((column) => String(column.value(row) ?? '')).join('\n')));
+    tests.push((row) =>
+      filter.test(searched.map((column) => String(column.value(row) ?? '')).join('\n')),
+    );
   }
   for (const [id, query] of Object.entries(view.where)) {
     const column = columns.find((candidate) => candidate.id === id);
@@ -108,8 +118,16 @@ export interface Tree<R> {
   isOpen: (row: R) => boolean;
 }
 
-/** A tree as the lines it shows: a row stays if it or anything below it passes; siblings are ordered. */
-export function seenTree<R>(roots: readonly R[], columns: readonly Column<R>[], view: View, tree: Tree<R>): Seen<R> {
+/**
+ * A tree as the lines it shows: a row stays if it or anything below it passes; siblings are
+ * ordered.
+ */
+export function seenTree<R>(
+  roots: readonly R[],
+  columns: readonly Column<R>[],
+  view: View,
+  tree: Tree<R>,
+): Seen<R> {
   const { test, problems } = rowTest(columns, view);
   const order = sorter(columns, view.sort);
   const filtering = view.q.trim() !== '' || Object.keys(view.where).length > 0;
@@ -128,7 +146,10 @@ export function seenTree<R>(roots: readonly R[], columns: readonly Column<R>[], 
     for (const row of kept) {
       rows.push(row);
       // While filtering, the way to what was found is open.
-      if (tree.isOpen(row) || (filtering && tree.children(row).some((child) => keeps.get(child) === true))) {
+      if (
+        tree.isOpen(row) ||
+        (filtering && tree.children(row).some((child) => keeps.get(child) === true))
+      ) {
         walk(tree.children(row));
       }
     }
@@ -137,10 +158,15 @@ export function seenTree<R>(roots: readonly R[], columns: readonly Column<R>[], 
   return { rows, problems };
 }
 
-/** `cols=` names only what differs from the default: `eager` shows a hidden column, `!rank` hides one. */
+/**
+ * `cols=` names only what differs from the default: `eager` shows a hidden column, `!rank` hides
+ * one.
+ */
 export function visibleColumns<R>(columns: readonly Column<R>[], cols: string): Column<R>[] {
   const changes = new Set(cols.split(',').filter((id) => id !== ''));
-  return columns.filter((column) => (column.hidden === true ? changes.has(column.id) : !changes.has(`!${column.id}`)));
+  return columns.filter((column) =>
+    column.hidden === true ? changes.has(column.id) : !changes.has(`!${column.id}`),
+  );
 }
 
 export function toggledColumn<R>(columns: readonly Column<R>[], cols: string, id: string): string {

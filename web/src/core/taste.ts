@@ -1,4 +1,5 @@
-// What a person likes, kept in the browser: looks and habits, never content. Storage may be forbidden.
+// SPDX-License-Identifier: Apache-2.0
+// Preferences, kept in the browser: looks and habits, never content. Storage may be forbidden.
 
 const PREFIX = 'tfprof.';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tf.data pipelines, their calls and iterators, read from the tables of the tool. Pure.
 
 import type { Difference } from './compare';
@@ -27,7 +28,10 @@ export interface Pipeline {
   max: number;
   calls: number;
   slow: number;
-  /** Of its slowest call; null where nothing took time, and for pipelines that only copy to a device. */
+  /**
+   * Of its slowest call; null where nothing took time, and for pipelines that only copy to a
+   * device.
+   */
   bottleneck: Bottleneck | null;
   difference?: Difference;
 }
@@ -40,7 +44,9 @@ export interface Bucket {
   firstRank: number;
 }
 
-/** What an iterator was to the call: its bottleneck, waited for as well, or done while nobody waited. */
+/**
+ * The role of an iterator in the call: its bottleneck, waited for as well, or done ahead of time.
+ */
 export type Role = 'bottleneck' | 'waited' | 'ahead';
 
 export interface Use {
@@ -76,14 +82,23 @@ export function pipelineKey(host: string, name: string): string {
   return `${host}/${name}`;
 }
 
-const keyOf = (record: Rec): string => pipelineKey(text(record, 'host'), text(record, 'input_pipeline'));
+const keyOf = (record: Rec): string =>
+  pipelineKey(text(record, 'host'), text(record, 'input_pipeline'));
 
 const ROLES: readonly Role[] = ['ahead', 'waited', 'bottleneck'];
 
 function readUse(record: Rec): Use {
   return {
-    id: text(record, 'name'), parent: text(record, 'parent'), role: ROLES[amount(record, 'type')] ?? 'ahead', name: text(record, 'iterator'), longName: text(record, 'long_name'),
-    start: amount(record, 'start_us'), total: amount(record, 'total_us'), self: amount(record, 'self_us'), calls: amount(record, 'num_calls'), kind: text(record, 'kind'),
+    id: text(record, 'name'),
+    parent: text(record, 'parent'),
+    role: ROLES[amount(record, 'type')] ?? 'ahead',
+    name: text(record, 'iterator'),
+    longName: text(record, 'long_name'),
+    start: amount(record, 'start_us'),
+    total: amount(record, 'total_us'),
+    self: amount(record, 'self_us'),
+    calls: amount(record, 'num_calls'),
+    kind: text(record, 'kind'),
   };
 }
 
@@ -104,8 +119,12 @@ function grouped<T>(table: GvizTable | undefined, read: (record: Rec) => T): Map
 
 function readBottleneck(record: Rec): Bottleneck {
   return {
-    iterator: text(record, 'iterator'), longName: text(record, 'long_name'), self: amount(record, 'latency_us'), kind: text(record, 'kind'),
-    suggestion: text(record, 'suggestion'), guide: text(record, 'guide'),
+    iterator: text(record, 'iterator'),
+    longName: text(record, 'long_name'),
+    self: amount(record, 'latency_us'),
+    kind: text(record, 'kind'),
+    suggestion: text(record, 'suggestion'),
+    guide: text(record, 'guide'),
   };
 }
 
@@ -117,21 +136,46 @@ export function readTfData(tables: readonly (GvizTable | undefined)[]): TfData {
     const name = text(record, 'input_pipeline');
     const [bottleneck] = worst.get(keyOf(record)) ?? [];
     return {
-      key: keyOf(record), host: text(record, 'host'), name, isDevice: name.startsWith('Device'), root: text(record, 'root'),
-      min: amount(record, 'min_us'), mean: amount(record, 'avg_us'), max: amount(record, 'max_us'), calls: amount(record, 'num_calls'), slow: amount(record, 'num_slow_calls'),
+      key: keyOf(record),
+      host: text(record, 'host'),
+      name,
+      isDevice: name.startsWith('Device'),
+      root: text(record, 'root'),
+      min: amount(record, 'min_us'),
+      mean: amount(record, 'avg_us'),
+      max: amount(record, 'max_us'),
+      calls: amount(record, 'num_calls'),
+      slow: amount(record, 'num_slow_calls'),
       bottleneck: bottleneck === undefined || bottleneck.longName === '' ? null : bottleneck,
     };
   });
   return {
-    verdict: (['slow', 'fast', 'device_only'] as const).find((word) => word === found['verdict']) ?? 'none', hostsStatement: found['hosts_statement'] ?? '', pipelines,
-    buckets: grouped(latencies, (record) => ({ above: amount(record, 'above_us'), upTo: number(record, 'up_to_us'), calls: amount(record, 'num_calls'), firstRank: amount(record, 'first_rank') })),
+    verdict:
+      (['slow', 'fast', 'device_only'] as const).find((word) => word === found['verdict']) ??
+      'none',
+    hostsStatement: found['hosts_statement'] ?? '',
+    pipelines,
+    buckets: grouped(latencies, (record) => ({
+      above: amount(record, 'above_us'),
+      upTo: number(record, 'up_to_us'),
+      calls: amount(record, 'num_calls'),
+      firstRank: amount(record, 'first_rank'),
+    })),
     slowest: grouped(graph, readUse),
-    advice: new Map((advice === undefined ? [] : records(advice)).map((record) => [text(record, 'kind'), { suggestion: text(record, 'suggestion'), guide: text(record, 'guide') }])),
+    advice: new Map(
+      (advice === undefined ? [] : records(advice)).map((record) => [
+        text(record, 'kind'),
+        { suggestion: text(record, 'suggestion'), guide: text(record, 'guide') },
+      ]),
+    ),
     withoutId: Number(properties(summary)['events_without_id'] ?? 0) || 0,
   };
 }
 
-/** The pipeline whose slowest call took longest, of those that feed the program before those that only copy. */
+/**
+ * The pipeline whose slowest call took longest, of those that feed the program before those that
+ * only copy.
+ */
 export function worstPipeline(pipelines: readonly Pipeline[]): Pipeline | null {
   return pipelines.reduce<Pipeline | null>((worst, one) => {
     if (worst === null || (worst.isDevice && !one.isDevice)) return one;
@@ -139,8 +183,14 @@ export function worstPipeline(pipelines: readonly Pipeline[]): Pipeline | null {
   }, null);
 }
 
-/** What a pipeline is found by in another run. Runs of one host each are compared whatever these hosts are called. */
-export function baseKey(pipelines: readonly Pipeline[], base: readonly Pipeline[]): (pipeline: Pipeline) => string {
+/**
+ * What a pipeline is found by in another run. Runs of one host each are compared whatever these
+ * hosts are called.
+ */
+export function baseKey(
+  pipelines: readonly Pipeline[],
+  base: readonly Pipeline[],
+): (pipeline: Pipeline) => string {
   const single = [pipelines, base].every((list) => new Set(list.map((one) => one.host)).size < 2);
   return single ? (pipeline): string => pipeline.name : (pipeline): string => pipeline.key;
 }
@@ -155,9 +205,14 @@ export function rankOf(call: string, calls: number): number {
 export interface Branch {
   use: Use;
   depth: number;
-  /** Its parent in the picture; null for roots, also for those whose own parent is not in this call. */
+  /**
+   * Its parent in the picture; null for roots, also for those whose own parent is not in this call.
+   */
   parent: Use | null;
-  /** Which input of its parent it is, as its long name says; null where there is nothing to tell apart. */
+  /**
+   * Which input of its parent it is, as its long name says; null where there is nothing to tell
+   * apart.
+   */
   input: string | null;
 }
 
@@ -167,7 +222,8 @@ function inputOf(longName: string): string | null {
 }
 
 /**
- * The iterators as trees, each before what is below it. Files may name parents that are not there, themselves, or each
+ * The iterators as trees, each before what is below it. Files may name parents that are not there,
+ * themselves, or each
  * other: a ring is cut where it is first met, and every iterator is there exactly once.
  */
 export function branches(uses: readonly Use[]): Branch[] {
@@ -195,7 +251,13 @@ export function branches(uses: readonly Use[]): Branch[] {
       met.add(use.id);
       list.push(branch);
       const children = [...(below.get(use.id) ?? [])].sort(order).reverse();
-      for (const child of children) stack.push({ use: child, depth: depth + 1, parent: use, input: children.length > 1 ? inputOf(child.longName) : null });
+      for (const child of children)
+        stack.push({
+          use: child,
+          depth: depth + 1,
+          parent: use,
+          input: children.length > 1 ? inputOf(child.longName) : null,
+        });
     }
   };
   for (const root of roots.sort(order)) walk(root);
@@ -206,27 +268,35 @@ export function branches(uses: readonly Use[]): Branch[] {
 /** From the root down to the bottleneck, or to the last that was waited for. */
 export function criticalPath(list: readonly Branch[]): Use[] {
   const byId = new Map(list.map((branch) => [branch.use.id, branch]));
-  const end = list.find(({ use }) => use.role === 'bottleneck') ?? [...list].reverse().find(({ use }) => use.role === 'waited');
+  const end =
+    list.find(({ use }) => use.role === 'bottleneck') ??
+    [...list].reverse().find(({ use }) => use.role === 'waited');
   const path: Use[] = [];
-  for (let at = end; at !== undefined; at = at.parent === null ? undefined : byId.get(at.parent.id)) path.unshift(at.use);
+  for (let at = end; at !== undefined; at = at.parent === null ? undefined : byId.get(at.parent.id))
+    path.unshift(at.use);
   return path;
 }
 
 /** The names of a path; what is in the middle of a long one is counted. */
 export function pathText(path: readonly Use[], most = 8): string {
   const names = path.map((use) => use.name);
-  if (names.length > most) names.splice(most / 2, names.length - most, `${names.length - most} more`);
+  if (names.length > most)
+    names.splice(most / 2, names.length - most, `${names.length - most} more`);
   return names.join(' ← ');
 }
 
-/** A name in lines of at most `room` letters, broken before capitals and after signs; the middle of very long ones is left out. */
+/**
+ * A name in lines of at most `room` letters, broken before capitals and after signs; the middle of
+ * very long ones is left out.
+ */
 export function nameLines(name: string, room: number, most = 3): string[] {
   const lines: string[] = [];
   for (const piece of name.match(/[A-Z]?[^A-Z_\-.: ]*[_\-.: ]*/g) ?? []) {
     for (let rest = piece; rest !== ''; rest = rest.slice(room)) {
       const part = rest.slice(0, room);
       const last = lines[lines.length - 1];
-      if (last !== undefined && last.length + part.length <= room) lines[lines.length - 1] = last + part;
+      if (last !== undefined && last.length + part.length <= room)
+        lines[lines.length - 1] = last + part;
       else lines.push(part);
     }
   }
@@ -234,7 +304,10 @@ export function nameLines(name: string, room: number, most = 3): string[] {
   return [...lines.slice(0, most - 1), `…${lines[lines.length - 1] ?? ''}`.slice(0, room)];
 }
 
-/** `Iterator::Model::Zip[0]::Map` in its parts, each with the signs behind it, so that lines break between them. */
+/**
+ * `Iterator::Model::Zip[0]::Map` in its parts, each with the signs behind it, so that lines break
+ * between them.
+ */
 export function nameParts(longName: string): string[] {
   return longName.split(/(?<=::)/);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import { setTaste, taste } from './taste';
 
 export type ThemeChoice = 'auto' | 'light' | 'dark';
@@ -12,7 +13,8 @@ export function themeChoice(): ThemeChoice {
 
 function apply(): void {
   const choice = themeChoice();
-  document.documentElement.dataset['theme'] = choice === 'auto' ? (dark.matches ? 'dark' : 'light') : choice;
+  document.documentElement.dataset['theme'] =
+    choice === 'auto' ? (dark.matches ? 'dark' : 'light') : choice;
   for (const listener of [...listeners]) listener();
 }
 

@@ -1,5 +1,6 @@
-// What the page shows is what the address says: `#/<tool>?run=..&host=..&<page keys>`.
-// Keys nobody here knows are kept, so that a link made by a newer page survives an older one.
+// SPDX-License-Identifier: Apache-2.0
+// The address says what the page shows: `#/<tool>?run=..&host=..&<page keys>`.
+// Unknown keys are kept, so that a link made by a newer page survives an older one.
 
 export interface Place {
   tool: string;
@@ -8,9 +9,13 @@ export interface Place {
 
 const FIRST_KEYS = ['run', 'host', 'base'];
 
-/** Like encodeURIComponent, but leaves what may stand in a fragment, so that addresses can be read. */
+/**
+ * Like encodeURIComponent, but leaves what may stand in a fragment, so that addresses can be read.
+ */
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(/%(2F|3A|2C|40|3D|24|3B)/gi, (all) => decodeURIComponent(all));
+  return encodeURIComponent(text).replace(/%(2F|3A|2C|40|3D|24|3B)/gi, (all) =>
+    decodeURIComponent(all),
+  );
 }
 
 function decode(text: string): string {
@@ -42,14 +47,19 @@ function rank(key: string): number {
 
 export function formatPlace(place: Place): string {
   const keys = Object.keys(place.params).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
-  const query = keys.map((key) => `${encode(key).replace(/=/g, '%3D')}=${encode(place.params[key] ?? '')}`).join('&');
+  const query = keys
+    .map((key) => `${encode(key).replace(/=/g, '%3D')}=${encode(place.params[key] ?? '')}`)
+    .join('&');
   return `#/${encode(place.tool)}${query === '' ? '' : `?${query}`}`;
 }
 
 /** A patch sets keys; null or '' removes one. */
 export type Patch = Record<string, string | null>;
 
-export function patched(params: Readonly<Record<string, string>>, patch: Patch): Record<string, string> {
+export function patched(
+  params: Readonly<Record<string, string>>,
+  patch: Patch,
+): Record<string, string> {
   const next: Record<string, string> = { ...params };
   for (const [key, value] of Object.entries(patch)) {
     if (value === null || value === '') delete next[key];
@@ -136,6 +146,10 @@ export function prefixed(url: UrlState, prefix: string): Pick<UrlState, 'get' | 
       return own();
     },
     get: (key, fallback = '') => url.get(prefix + key, fallback),
-    set: (patch, how) => url.set(Object.fromEntries(Object.entries(patch).map(([key, value]) => [prefix + key, value])), how),
+    set: (patch, how) =>
+      url.set(
+        Object.fromEntries(Object.entries(patch).map(([key, value]) => [prefix + key, value])),
+        how,
+      ),
   };
 }

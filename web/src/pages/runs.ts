@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The landing list: every run the server knows, newest first.
 
 import { getJson, type RunInfo, type RunList, type RunSummary, type Tool } from '../core/api';
@@ -39,7 +40,11 @@ const JAX = `import jax
 with jax.profiler.trace("runs"):
     train_some_steps().block_until_ready()`;
 
-const TIME_FROM = { capture: 'recorded in the capture', name: 'from the name of the run', file: 'time of its files' } as const;
+const TIME_FROM = {
+  capture: 'recorded in the capture',
+  name: 'from the name of the run',
+  file: 'time of its files',
+} as const;
 
 class RunsPage implements Page {
   readonly element: HTMLElement;
@@ -54,24 +59,36 @@ class RunsPage implements Page {
   private readonly waiting: string[] = [];
   private readonly aborter = new AbortController();
   private readonly chosen: string[] = [];
-  private titles = new Map<string, string>();
+  private readonly titles: Promise<ReadonlyMap<string, string>>;
   private active = 0;
   private list: RunList | null = null;
 
   constructor(private readonly context: PageContext) {
     this.table = new DataTable<Line>({
-      title: 'Runs', name: 'runs', url: context.url, key: (line) => line.summary.run, defaultSort: '-time',
-      open: (line) => this.open(line.summary.run), onSeen: () => undefined, say: context.say, maxHeight: 0.8,
+      title: 'Runs',
+      name: 'runs',
+      url: context.url,
+      key: (line) => line.summary.run,
+      defaultSort: '-time',
+      open: (line) => this.open(line.summary.run),
+      onSeen: () => undefined,
+      say: context.say,
+      maxHeight: 0.8,
     });
     this.tableHost.append(this.compareBar, this.table.element);
     this.compareBar.hidden = true;
-    this.element = h('div', { class: 'page page-runs' },
-      h('header', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Runs'), this.facts), this.notes, this.body);
+    this.element = h(
+      'div',
+      { class: 'page page-runs' },
+      h('header', { class: 'head' }, h('h1', { tabindex: '-1' }, 'Runs'), this.facts),
+      this.notes,
+      this.body,
+    );
     fill(this.body, skeleton(420));
+    this.titles = getJson<Tool[]>('tools', {}, this.aborter.signal)
+      .then((tools) => new Map(tools.map((tool) => [tool.name, tool.title])))
+      .catch(() => new Map<string, string>());
     this.stops = [context.runs.watch(), context.runs.subscribe(() => this.show())];
-    void getJson<Tool[]>('tools', {}, this.aborter.signal).then((tools) => {
-      this.titles = new Map(tools.map((tool) => [tool.name, tool.title]));
-    }).catch(() => undefined);
   }
 
   update(): void {
@@ -92,48 +109,138 @@ class RunsPage implements Page {
   private show(): void {
     const { runs } = this.context;
     if (runs.error !== null && runs.list === null) {
-      fill(this.body, errorState(runs.error, () => void runs.refresh()));
+      fill(
+        this.body,
+        errorState(runs.error, () => void runs.refresh()),
+      );
       return;
     }
     if (runs.list === null) return;
     const fresh = this.list;
     this.list = runs.list;
     const { list } = this;
-    this.facts.textContent = runs.error !== null ? `${runs.error.message} Still trying.`
-      : [list.runs.length === 0 ? '' : `${plural(list.runs.length, 'run')} in ${list.logdir}`, list.searched?.truncated === true ? 'the search stopped early: too many files' : '']
-        .filter((part) => part !== '').join(' · ');
+    this.facts.textContent =
+      runs.error !== null
+        ? `${runs.error.message} Still trying.`
+        : [
+            list.runs.length === 0 ? '' : `${plural(list.runs.length, 'run')} in ${list.logdir}`,
+            list.searched?.truncated === true ? 'the search stopped early: too many files' : '',
+          ]
+            .filter((part) => part !== '')
+            .join(' · ');
     // Where there is no run, the notes are what was found instead.
-    fill(this.notes, verdictBar((list.problem === null ? list.notes ?? [] : []).map((message) => ({ severity: 'info', message }))));
+    fill(
+      this.notes,
+      verdictBar(
+        (list.problem === null ? (list.notes ?? []) : []).map((message) => ({
+          severity: 'info',
+          message,
+        })),
+      ),
+    );
     if (list.runs.length === 0) {
       fill(this.body, this.empty(list));
       return;
     }
     if (!this.body.contains(this.tableHost)) fill(this.body, this.tableHost);
-    const added = fresh === null ? 0 : list.runs.filter((run) => !fresh.runs.some((old) => old.run === run.run)).length;
+    const added =
+      fresh === null
+        ? 0
+        : list.runs.filter((run) => !fresh.runs.some((old) => old.run === run.run)).length;
     if (added > 0) this.context.say(`${plural(added, 'new run')}`, true);
     this.fillTable(list);
   }
 
   private fillTable(list: RunList): void {
-    this.table.set({ rows: list.runs.map((summary) => ({ summary, time: runTime(summary) })), columns: this.columns(), noun: 'runs' });
+    this.table.set({
+      rows: list.runs.map((summary) => ({ summary, time: runTime(summary) })),
+      columns: this.columns(),
+      noun: 'runs',
+    });
   }
 
   private columns(): Column<Line>[] {
     const now = new Date();
     return [
-      { id: 'compare', title: 'vs', kind: 'bool', width: 52, quiet: true, hint: 'Choose two runs to compare', value: (line) => this.chosen.includes(line.summary.run), node: (line) => this.checkbox(line) },
       {
-        id: 'run', title: 'Name', kind: 'text', grow: true, narrow: true, width: 320, value: (line) => line.summary.run,
-        node: (line) => h('a', { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` }, line.summary.run),
+        id: 'compare',
+        title: 'vs',
+        kind: 'bool',
+        width: 52,
+        quiet: true,
+        hint: 'Choose two runs to compare',
+        value: (line) => this.chosen.includes(line.summary.run),
+        node: (line) => this.checkbox(line),
       },
       {
-        id: 'time', title: 'Time', kind: 'number', width: 248, value: (line) => line.summary.time_ms, narrow: false,
-        node: (line) => h('span', { title: `${dateTime(line.time)}, ${TIME_FROM[line.summary.time_from]}; files changed ${dateTime(new Date(line.summary.modified_ms))}` }, dateTime(line.time).slice(0, 16), h('small', { class: 'soft' }, ` ${ago(line.time, now)}`)),
+        id: 'run',
+        title: 'Name',
+        kind: 'text',
+        grow: true,
+        narrow: true,
+        width: 320,
+        value: (line) => line.summary.run,
+        node: (line) =>
+          h(
+            'a',
+            { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` },
+            line.summary.run,
+          ),
       },
-      { id: 'hosts', title: 'Hosts', kind: 'number', width: 76, narrow: true, value: (line) => line.summary.hosts.length, node: (line) => h('span', { title: line.summary.hosts.join('\n') }, count(line.summary.hosts.length)) },
-      { id: 'device', title: 'Device', kind: 'text', quiet: true, width: 190, value: (line) => this.known(line)?.device ?? null, node: (line) => this.later(line, 'device') },
-      { id: 'size', title: 'Size', kind: 'number', width: 96, narrow: true, value: (line) => line.summary.bytes, text: (value) => joined(bytes(Number(value))) },
-      { id: 'tools', title: 'Tools', kind: 'text', quiet: true, width: 150, value: (line) => this.known(line)?.tools ?? null, node: (line) => this.later(line, 'tools') },
+      {
+        id: 'time',
+        title: 'Time',
+        kind: 'number',
+        width: 248,
+        value: (line) => line.summary.time_ms,
+        narrow: false,
+        node: (line) =>
+          h(
+            'span',
+            {
+              title: `${dateTime(line.time)}, ${TIME_FROM[line.summary.time_from]}; files changed ${dateTime(new Date(line.summary.modified_ms))}`,
+            },
+            dateTime(line.time).slice(0, 16),
+            h('small', { class: 'soft' }, ` ${ago(line.time, now)}`),
+          ),
+      },
+      {
+        id: 'hosts',
+        title: 'Hosts',
+        kind: 'number',
+        width: 76,
+        narrow: true,
+        value: (line) => line.summary.hosts.length,
+        node: (line) =>
+          h('span', { title: line.summary.hosts.join('\n') }, count(line.summary.hosts.length)),
+      },
+      {
+        id: 'device',
+        title: 'Device',
+        kind: 'text',
+        quiet: true,
+        width: 190,
+        value: (line) => this.known(line)?.device ?? null,
+        node: (line) => this.later(line, 'device'),
+      },
+      {
+        id: 'size',
+        title: 'Size',
+        kind: 'number',
+        width: 96,
+        narrow: true,
+        value: (line) => line.summary.bytes,
+        text: (value) => joined(bytes(Number(value))),
+      },
+      {
+        id: 'tools',
+        title: 'Tools',
+        kind: 'text',
+        quiet: true,
+        width: 150,
+        value: (line) => this.known(line)?.tools ?? null,
+        node: (line) => this.later(line, 'tools'),
+      },
     ];
   }
 
@@ -151,10 +258,18 @@ class RunsPage implements Page {
   private later(line: Line, field: keyof Lazy): HTMLElement {
     const known = this.known(line);
     const key = this.lazyKey(line);
-    const element = h('span', { class: known === null ? 'pending' : '', 'data-lazy': `${field} ${key}`, title: known?.[field] }, known?.[field] ?? '…');
+    const element = h(
+      'span',
+      {
+        class: known === null ? 'pending' : '',
+        'data-lazy': `${field} ${key}`,
+        title: known?.[field],
+      },
+      known?.[field] ?? '…',
+    );
     if (known === null && !this.lazy.has(key) && !this.waiting.includes(key)) {
       this.waiting.unshift(key);
-      // What was scrolled past long ago is not worth asking for any more.
+      // Runs that were scrolled past long ago are not asked for any more.
       this.waiting.length = Math.min(this.waiting.length, WAITING);
       queueMicrotask(() => this.ask());
     }
@@ -170,17 +285,28 @@ class RunsPage implements Page {
       const run = key.slice(0, key.lastIndexOf('|'));
       const { signal } = this.aborter;
       void Promise.all([
-        getJson<RunInfo>('run_info', { run }, signal).then((info) => {
-          const device = info.device_type ?? '–';
-          return (info.device_count ?? 0) > 1 ? `${info.device_count} × ${device}` : device;
-        }, () => '–'),
-        getJson<string[]>('run_tools', { run }, signal).then((names) => names.map((name) => this.titles.get(name) ?? name).join(', '), () => '–'),
+        getJson<RunInfo>('run_info', { run }, signal).then(
+          (info) => {
+            const device = info.device_type ?? '–';
+            return (info.device_count ?? 0) > 1 ? `${info.device_count} × ${device}` : device;
+          },
+          () => '–',
+        ),
+        Promise.all([getJson<string[]>('run_tools', { run }, signal), this.titles]).then(
+          ([names, titles]) => names.map((name) => titles.get(name) ?? name).join(', '),
+          () => '–',
+        ),
       ]).then(([device, tools]) => {
         this.active -= 1;
         if (signal.aborted) return;
         this.lazy.set(key, { device, tools });
-        for (const [field, value] of [['device', device], ['tools', tools]] as const) {
-          for (const element of this.element.querySelectorAll<HTMLElement>(`[data-lazy="${CSS.escape(`${field} ${key}`)}"]`)) {
+        for (const [field, value] of [
+          ['device', device],
+          ['tools', tools],
+        ] as const) {
+          for (const element of this.element.querySelectorAll<HTMLElement>(
+            `[data-lazy="${CSS.escape(`${field} ${key}`)}"]`,
+          )) {
             element.textContent = value;
             element.title = value;
             element.classList.remove('pending');
@@ -194,7 +320,8 @@ class RunsPage implements Page {
   private checkbox(line: Line): HTMLElement {
     const { run } = line.summary;
     const input = h('input', {
-      type: 'checkbox', 'aria-label': `Compare ${run}`,
+      type: 'checkbox',
+      'aria-label': `Compare ${run}`,
       on: {
         change: () => {
           const at = this.chosen.indexOf(run);
@@ -216,13 +343,24 @@ class RunsPage implements Page {
     this.compareBar.hidden = a === undefined;
     if (a === undefined) return;
     if (b === undefined) {
-      fill(this.compareBar, h('span', {}, 'Compare ', h('b', {}, a), ' with … choose one more run'), button('Cancel', () => this.clearCompare()));
+      fill(
+        this.compareBar,
+        h('span', {}, 'Compare ', h('b', {}, a), ' with … choose one more run'),
+        button('Cancel', () => this.clearCompare()),
+      );
       return;
     }
-    const when = (run: string): number => this.list?.runs.find((one) => one.run === run)?.time_ms ?? 0;
+    const when = (run: string): number =>
+      this.list?.runs.find((one) => one.run === run)?.time_ms ?? 0;
     const [older, newer] = when(a) <= when(b) ? [a, b] : [b, a];
-    fill(this.compareBar, h('span', {}, h('b', {}, newer), ' against ', h('b', {}, older)),
-      button('Compare', () => this.context.url.move({ tool: '', params: { run: newer, base: older } })), button('Cancel', () => this.clearCompare()));
+    fill(
+      this.compareBar,
+      h('span', {}, h('b', {}, newer), ' against ', h('b', {}, older)),
+      button('Compare', () =>
+        this.context.url.move({ tool: '', params: { run: newer, base: older } }),
+      ),
+      button('Cancel', () => this.clearCompare()),
+    );
   }
 
   private clearCompare(): void {
@@ -234,25 +372,53 @@ class RunsPage implements Page {
   private empty(list: RunList): HTMLElement {
     const problem = list.problem;
     const found = problem?.found ?? [];
-    const snippet = (title: string, code: string): HTMLElement => h('section', { class: 'snippet' },
-      h('header', {}, h('h3', {}, title), copyButton('Copy', () => code)), h('pre', { tabindex: '0' }, h('code', {}, code)));
-    return h('div', { class: 'state first-run' },
+    const snippet = (title: string, code: string): HTMLElement =>
+      h(
+        'section',
+        { class: 'snippet' },
+        h(
+          'header',
+          {},
+          h('h3', {}, title),
+          copyButton('Copy', () => code),
+        ),
+        h('pre', { tabindex: '0' }, h('code', {}, code)),
+      );
+    return h(
+      'div',
+      { class: 'state first-run' },
       h('h2', {}, 'No runs yet'),
       h('p', {}, sentence(problem?.message ?? `there is no capture below ${list.logdir}`)),
       problem?.hint !== undefined && h('p', { class: 'soft' }, sentence(problem.hint)),
-      h('dl', { class: 'facts' },
-        h('dt', {}, 'Looked in'), h('dd', {}, h('code', {}, list.logdir)),
+      h(
+        'dl',
+        { class: 'facts' },
+        h('dt', {}, 'Looked in'),
+        h('dd', {}, h('code', {}, list.logdir)),
         list.searched !== undefined && h('dt', {}, 'Searched'),
-        list.searched !== undefined && h('dd', {}, `${plural(list.searched.folders, 'folder')}, ${plural(list.searched.files, 'file')}`),
+        list.searched !== undefined &&
+          h(
+            'dd',
+            {},
+            `${plural(list.searched.folders, 'folder')}, ${plural(list.searched.files, 'file')}`,
+          ),
         found.length > 0 && h('dt', {}, 'Found there'),
-        found.length > 0 && h('dd', {}, ...found.flatMap((one, index) => [index > 0 && h('br'), h('code', {}, one)]))),
-      h('p', { class: 'acts' }, button('Capture from a running program', () => this.context.capture(), 'record')),
-      h('p', {}, 'This page checks again every five seconds. A program can capture itself with one of these:'),
-      h('div', { class: 'snippets' }, snippet('TensorFlow', TENSORFLOW), snippet('JAX', JAX)));
+        found.length > 0 &&
+          h('dd', {}, ...found.flatMap((one, index) => [index > 0 && h('br'), h('code', {}, one)])),
+      ),
+      h(
+        'p',
+        { class: 'acts' },
+        button('Capture from a running program', () => this.context.capture(), 'record'),
+      ),
+      h(
+        'p',
+        {},
+        'This page checks again every five seconds. A program can capture itself with one of these:',
+      ),
+      h('div', { class: 'snippets' }, snippet('TensorFlow', TENSORFLOW), snippet('JAX', JAX)),
+    );
   }
 }
 
-export const runsPage: PageType = {
-  filters: 'Filter runs',
-  create: (context) => new RunsPage(context),
-};
+export const runsPage: PageType = (context) => new RunsPage(context);

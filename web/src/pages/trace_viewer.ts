@@ -1,9 +1,11 @@
-// Trace viewer: every event on a timeline. All that is shown is in the address; the timeline itself is web/src/timeline.
+// SPDX-License-Identifier: Apache-2.0
+// Trace viewer: every event on a timeline. All that is shown is in the address; the timeline itself
+// is web/src/timeline.
 
 import { address, isAbort } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, duration, joined, plural, sentence } from '../core/format';
-import type { Page, PageContext } from '../core/page';
+import type { Page, PageContext, PageType } from '../core/page';
 import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
 import { memoryLink } from '../core/trace_link';
@@ -14,14 +16,45 @@ import { Menu } from '../components/menu';
 import { Segmented, Toggle } from '../components/segmented';
 import { button, errorState, iconButton, notRecorded } from '../components/states';
 import { ToolView } from '../components/tool_view';
-import { TraceServer, whole as wholePs, type Direction, type EventInfo, type Hit, type HostInfo, type TraceInfo } from '../timeline/answers';
+import {
+  TraceServer,
+  whole as wholePs,
+  type Direction,
+  type EventInfo,
+  type Hit,
+  type HostInfo,
+  type TraceInfo,
+} from '../timeline/answers';
 import { AreaPanel } from '../timeline/area_panel';
 import type { ColourMode } from '../timeline/colours';
 import { describe, spoken, type DetailTell } from '../timeline/event_detail';
 import { EventList } from '../timeline/event_list';
 import { grip } from '../timeline/grip';
-import { fromNs, readMarks, readSelection, toNs, writeArea, writeMarks, type Area, type Mark } from '../timeline/marks';
-import { isOpen, layout, moved, openByDefault, ordered, processKey, processTitle, readList, trackTitle, type Choices, type Layout, type Row, type TrackRow } from '../timeline/model';
+import {
+  fromNs,
+  readMarks,
+  readSelection,
+  toNs,
+  writeArea,
+  writeMarks,
+  type Area,
+  type Mark,
+} from '../timeline/marks';
+import {
+  isOpen,
+  layout,
+  moved,
+  openByDefault,
+  ordered,
+  processKey,
+  processTitle,
+  readList,
+  trackTitle,
+  type Choices,
+  type Layout,
+  type Row,
+  type TrackRow,
+} from '../timeline/model';
 import type { Held } from '../timeline/motion';
 import { timeText } from '../timeline/overlay';
 import type { Mode } from '../timeline/pointer';
@@ -39,10 +72,25 @@ const MODES: { value: Mode; label: string; hint: string }[] = [
   { value: 'select', label: 'Select', hint: 'Drag chooses an area (1)' },
   { value: 'pan', label: 'Pan', hint: 'Drag moves the view (2)' },
   { value: 'zoom', label: 'Zoom', hint: 'Drag chooses what fills the view (3)' },
-  { value: 'measure', label: 'Measure', hint: 'Drag measures a time; snaps to edges of events (4)' },
+  {
+    value: 'measure',
+    label: 'Measure',
+    hint: 'Drag measures a time; snaps to edges of events (4)',
+  },
 ];
-const COLOURS: { value: ColourMode; label: string }[] = [{ value: 'category', label: 'category' }, { value: 'name', label: 'name' }, { value: 'duration', label: 'duration' }];
-const SHORTEST = [['', 'all events'], ['100', '100 ns'], ['1000', '1 µs'], ['10000', '10 µs'], ['100000', '100 µs'], ['1000000', '1 ms']] as const;
+const COLOURS: { value: ColourMode; label: string }[] = [
+  { value: 'category', label: 'category' },
+  { value: 'name', label: 'name' },
+  { value: 'duration', label: 'duration' },
+];
+const SHORTEST = [
+  ['', 'all events'],
+  ['100', '100 ns'],
+  ['1000', '1 µs'],
+  ['10000', '10 µs'],
+  ['100000', '100 µs'],
+  ['1000000', '1 ms'],
+] as const;
 
 class TraceViewerPage implements Page {
   readonly element: HTMLElement;
@@ -52,14 +100,30 @@ class TraceViewerPage implements Page {
   private readonly stage = h('div', { class: 'trace-stage' });
   private readonly trouble = h('div', { class: 'slow', role: 'alert', hidden: true });
   private readonly tally = h('span', { class: 'trace-tally' });
-  private readonly live = h('span', { class: 'trace-live', id: 'trace-live', role: 'status', 'aria-live': 'polite' });
+  private readonly live = h('span', {
+    class: 'trace-live',
+    id: 'trace-live',
+    role: 'status',
+    'aria-live': 'polite',
+  });
   private readonly finding = h('span', { class: 'trace-finding', role: 'status', hidden: true });
   private readonly legend = h('span', { class: 'legend' });
   private readonly drawer = h('div', { class: 'trace-drawers' });
   /** Instead of details, where they could not be had. */
   private readonly eventTrouble = h('div', {});
-  private readonly filter = h('input', { type: 'search', class: 'trace-filter', 'aria-label': 'Filter tracks', placeholder: 'Filter tracks', autocomplete: 'off', spellcheck: 'false', on: { input: () => this.set({ track: this.filter.value }, 'replace') } });
-  private readonly laneHost = h('select', { 'aria-label': 'Host whose steps are shown', on: { change: () => this.set({ steps_of: this.laneHost.value }) } });
+  private readonly filter = h('input', {
+    type: 'search',
+    class: 'trace-filter',
+    'aria-label': 'Filter tracks',
+    placeholder: 'Filter tracks',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    on: { input: () => this.set({ track: this.filter.value }, 'replace') },
+  });
+  private readonly laneHost = h('select', {
+    'aria-label': 'Host whose steps are shown',
+    on: { change: () => this.set({ steps_of: this.laneHost.value }) },
+  });
   private readonly lane = h('div', { class: 'trace-lane', hidden: true });
   private readonly modes: Segmented;
   private readonly colourMenu: Menu;
@@ -97,8 +161,16 @@ class TraceViewerPage implements Page {
   constructor(private readonly context: PageContext) {
     this.modes = new Segmented('What dragging does', MODES, (value) => this.setMode(value as Mode));
     this.colourMenu = new Menu(this.colourLabel, (panel) => this.buildColours(panel));
-    this.flows = new Toggle('Links', 'Arrows from the chosen event to what launched it and what it launched', (on) => this.set({ flow: on ? null : 'off' }));
-    this.listButton = button('As list', () => this.set({ view: this.url.get('view') === 'list' ? null : 'list' }), 'table');
+    this.flows = new Toggle(
+      'Links',
+      'Arrows from the chosen event to what launched it and what it launched',
+      (on) => this.set({ flow: on ? null : 'off' }),
+    );
+    this.listButton = button(
+      'As list',
+      () => this.set({ view: this.url.get('view') === 'list' ? null : 'list' }),
+      'table',
+    );
     this.detail = new DetailPanel(() => {
       this.set({ sel: null });
       this.timeline?.area.focus({ preventScroll: true });
@@ -109,16 +181,35 @@ class TraceViewerPage implements Page {
     const exports = new Menu('Export', (panel) => this.buildExport(panel));
     this.root.append(
       this.notice,
-      h('div', { class: 'controls trace-controls' }, this.modes.element, this.colourMenu.element, tracks.element, marks.element, this.flows.element, h('span', { class: 'acts' }, this.listButton, exports.element)),
-      this.trouble, this.stage);
+      h(
+        'div',
+        { class: 'controls trace-controls' },
+        this.modes.element,
+        this.colourMenu.element,
+        tracks.element,
+        marks.element,
+        this.flows.element,
+        h('span', { class: 'acts' }, this.listButton, exports.element),
+      ),
+      this.trouble,
+      this.stage,
+    );
     this.view = new ToolView<TraceInfo>(context, {
-      title: context.tool?.title ?? 'Trace viewer', tool: 'trace_viewer', content: this.root,
+      title: context.tool?.title ?? 'Trace viewer',
+      tool: 'trace_viewer',
+      content: this.root,
       // Comparing is not done here; the base's tracks are not asked for.
-      fetch: (query, signal) => (query['run'] === this.url.get('run') ? this.serverFor(query['host']).earlyTracks(signal) : Promise.resolve(this.trace as TraceInfo)),
+      fetch: (query, signal) =>
+        query['run'] === this.url.get('run')
+          ? this.serverFor(query['host']).earlyTracks(signal)
+          : Promise.resolve(this.trace as TraceInfo),
       ready: (trace) => this.ready(trace),
       changed: () => this.refresh(),
       facts: (_info, files) => {
-        this.capturedMs = Math.max(0, ...(files?.captures ?? []).map((capture) => capture.duration_ms));
+        this.capturedMs = Math.max(
+          0,
+          ...(files?.captures ?? []).map((capture) => capture.duration_ms),
+        );
         if (this.trace !== null) this.showFacts(this.trace);
       },
     });
@@ -144,7 +235,10 @@ class TraceViewerPage implements Page {
   }
 
   private serverFor(host: unknown): TraceServer {
-    return new TraceServer({ run: this.url.get('run'), host: typeof host === 'string' ? host : null });
+    return new TraceServer({
+      run: this.url.get('run'),
+      host: typeof host === 'string' ? host : null,
+    });
   }
 
   private tearDown(): void {
@@ -170,13 +264,59 @@ class TraceViewerPage implements Page {
     this.trace = trace;
     const nothing = trace.events === 0 || trace.processes.length === 0;
     const base = this.url.get('base');
-    fill(this.notice,
-      base !== '' && h('div', { class: 'verdict' }, h('b', {}, 'Not compared'), h('span', {}, `Timelines of two runs are not shown side by side: this page shows only the run itself, nothing of ${base}. `,
-        h('a', { href: formatPlace({ tool: 'trace_viewer', params: { run: base, base: this.url.get('run') } }) }, 'Show the trace of that run'))),
-      trace.alignment !== null && h('div', { class: 'verdict warning' }, h('b', {}, 'Hosts are not aligned'), h('span', {}, trace.alignment)),
-      ...trace.hosts.flatMap((host) => (host.problem === undefined || host.problem === '' ? [] : [h('div', { class: 'verdict error' }, h('b', {}, `${host.host} is missing`), h('span', {}, sentence(host.problem)))])),
-      nothing && notRecorded('No events were recorded', h('p', {}, 'The capture holds no event of a thread or a device.'),
-        h('p', { class: 'soft' }, 'Capture while the program runs, with host_tracer_level at 2 and device_tracer_level at 1 (the defaults).')));
+    fill(
+      this.notice,
+      base !== '' &&
+        h(
+          'div',
+          { class: 'verdict' },
+          h('b', {}, 'Not compared'),
+          h(
+            'span',
+            {},
+            `Timelines of two runs are not shown side by side: this page shows only the run itself, nothing of ${base}. `,
+            h(
+              'a',
+              {
+                href: formatPlace({
+                  tool: 'trace_viewer',
+                  params: { run: base, base: this.url.get('run') },
+                }),
+              },
+              'Show the trace of that run',
+            ),
+          ),
+        ),
+      trace.alignment !== null &&
+        h(
+          'div',
+          { class: 'verdict warning' },
+          h('b', {}, 'Hosts are not aligned'),
+          h('span', {}, trace.alignment),
+        ),
+      ...trace.hosts.flatMap((host) =>
+        host.problem === undefined || host.problem === ''
+          ? []
+          : [
+              h(
+                'div',
+                { class: 'verdict error' },
+                h('b', {}, `${host.host} is missing`),
+                h('span', {}, sentence(host.problem)),
+              ),
+            ],
+      ),
+      nothing &&
+        notRecorded(
+          'No events were recorded',
+          h('p', {}, 'The capture holds no event of a thread or a device.'),
+          h(
+            'p',
+            { class: 'soft' },
+            'Capture while the program runs, with host_tracer_level at 2 and device_tracer_level at 1 (the defaults).',
+          ),
+        ),
+    );
     this.root.classList.toggle('nothing', nothing);
     if (nothing) return;
     const server = this.serverFor(this.view.query()['host']);
@@ -185,23 +325,39 @@ class TraceViewerPage implements Page {
     this.initially = openByDefault(trace);
     this.rows = this.layout(trace);
     this.stepShown = this.url.get('step');
-    this.awaitsStep = server.early && this.url.get('from') === '' && (this.stepShown !== '' || this.url.get('steps') !== '');
+    this.awaitsStep =
+      server.early &&
+      this.url.get('from') === '' &&
+      (this.stepShown !== '' || this.url.get('steps') !== '');
     const start = this.startView(trace);
     this.written = this.viewKey();
-    const timeline = new Timeline(trace, server, this.shown(), start, {
-      fold: (row) => this.fold(row), pin: (row) => this.pin(row), hide: (row) => this.hide([row.key]), only: (row) => this.only(row), move: (row, by) => this.move(row, by),
-    }, {
-      moved: () => this.viewMoved(),
-      pick: (entry) => {
-        this.reveal = 'none';
-        this.set({ sel: entry?.id ?? null });
+    const timeline = new Timeline(
+      trace,
+      server,
+      this.shown(),
+      start,
+      {
+        fold: (row) => this.fold(row),
+        pin: (row) => this.pin(row),
+        hide: (row) => this.hide([row.key]),
+        only: (row) => this.only(row),
+        move: (row, by) => this.move(row, by),
       },
-      area: (area) => this.set({ sel: area === null ? null : writeArea(this.tidy(area)) }),
-      measured: (range) => this.set({ measure: range === null ? null : `${toNs(range.from)}-${toNs(range.to)}` }),
-      pickStep: (index) => this.goStep(index),
-      pickMark: (index) => this.glide(centred(this.target(), this.marks()[index]?.ps ?? 0, trace.duration_ps)),
-      counts: (counts) => this.showCounts(counts),
-    });
+      {
+        moved: () => this.viewMoved(),
+        pick: (entry) => {
+          this.reveal = 'none';
+          this.set({ sel: entry?.id ?? null });
+        },
+        area: (area) => this.set({ sel: area === null ? null : writeArea(this.tidy(area)) }),
+        measured: (range) =>
+          this.set({ measure: range === null ? null : `${toNs(range.from)}-${toNs(range.to)}` }),
+        pickStep: (index) => this.goStep(index),
+        pickMark: (index) =>
+          this.glide(centred(this.target(), this.marks()[index]?.ps ?? 0, trace.duration_ps)),
+        counts: (counts) => this.showCounts(counts),
+      },
+    );
     this.timeline = timeline;
     this.search = new SearchBar(server, {
       found: (hits, density) => timeline.found(hits, density),
@@ -218,24 +374,59 @@ class TraceViewerPage implements Page {
       close: () => this.set({ sel: null }),
       zoom: () => {
         const selection = readSelection(this.url.get('sel'));
-        if (selection?.kind === 'area') this.glide(around(selection.area.from, selection.area.to, trace.duration_ps, 0.02));
+        if (selection?.kind === 'area')
+          this.glide(around(selection.area.from, selection.area.to, trace.duration_ps, 0.02));
       },
-      find: (name) => this.set({ q: name, in: null, re: null }), say: this.context.say,
+      find: (name) => this.set({ q: name, in: null, re: null }),
+      say: this.context.say,
     });
-    this.list = new EventList(server, (track) => this.trackName(track), (hit) => {
-      this.reveal = 'show';
-      this.set({ sel: hit.id });
-    });
+    this.list = new EventList(
+      server,
+      (track) => this.trackName(track),
+      (hit) => {
+        this.reveal = 'show';
+        this.set({ sel: hit.id });
+      },
+    );
     this.showFacts(trace);
     fill(timeline.corner, this.filter, this.lane);
-    fill(this.stage, this.search.element, timeline.element, this.list.element,
-      h('footer', { class: 'trace-foot' }, this.tally, this.live, h('span', { class: 'trace-hints', 'aria-hidden': 'true' }, ...['W', 'A', 'S', 'D'].map((key) => h('kbd', {}, key)), ' move ', h('kbd', {}, 'F'), ' fit ', h('kbd', {}, '?'), ' all keys')),
-      h('div', { class: 'trace-legend' }, this.legend, this.finding), this.drawer);
+    fill(
+      this.stage,
+      this.search.element,
+      timeline.element,
+      this.list.element,
+      h(
+        'footer',
+        { class: 'trace-foot' },
+        this.tally,
+        this.live,
+        h(
+          'span',
+          { class: 'trace-hints', 'aria-hidden': 'true' },
+          ...['W', 'A', 'S', 'D'].map((key) => h('kbd', {}, key)),
+          ' move ',
+          h('kbd', {}, 'F'),
+          ' fit ',
+          h('kbd', {}, '?'),
+          ' all keys',
+        ),
+      ),
+      h('div', { class: 'trace-legend' }, this.legend, this.finding),
+      this.drawer,
+    );
     fill(this.drawer, this.areaPanel.element, this.eventTrouble, this.detail.element);
-    this.drawer.before(grip({
-      label: 'Height of the details', name: 'trace.drawer', smallest: 80, largest: () => this.stage.clientHeight - 260, initial: Math.round(this.stage.clientHeight * 0.4),
-      set: (pixels) => { this.drawer.style.height = `${pixels}px`; },
-    }));
+    this.drawer.before(
+      grip({
+        label: 'Height of the details',
+        name: 'trace.drawer',
+        smallest: 80,
+        largest: () => this.stage.clientHeight - 260,
+        initial: Math.round(this.stage.clientHeight * 0.4),
+        set: (pixels) => {
+          this.drawer.style.height = `${pixels}px`;
+        },
+      }),
+    );
     // A link shows the part it was made of, wherever its selection is.
     this.reveal = this.url.get('from') === '' ? 'fit' : 'scroll';
     this.refresh();
@@ -247,27 +438,52 @@ class TraceViewerPage implements Page {
     if (this.timeline === null) return;
     const length = trace.duration_ps - trace.first_ps;
     const shorter = this.capturedMs * 1e9 > length * 1.01;
-    fill(this.timeline.facts, h('b', { title: `${WORDS.timeline} ${WORDS.captured}` }, timeText(length)),
-      h('small', { title: [WORDS.recorded, WORDS.hidden, WORDS.derived].join(' ') }, shorter ? `of ${joined(duration(this.capturedMs * 1000))} captured` : plural(trace.events, 'event')));
+    fill(
+      this.timeline.facts,
+      h('b', { title: `${WORDS.timeline} ${WORDS.captured}` }, timeText(length)),
+      h(
+        'small',
+        { title: [WORDS.recorded, WORDS.hidden, WORDS.derived].join(' ') },
+        shorter
+          ? `of ${joined(duration(this.capturedMs * 1000))} captured`
+          : plural(trace.events, 'event'),
+      ),
+    );
   }
 
-  /** Steps and derived lines of a capture that holds neither take the server much longer than its events. */
+  /**
+   * Steps and derived lines of a capture that holds neither take the server much longer than its
+   * events.
+   */
   private askForRest(server: TraceServer): void {
     const controller = new AbortController();
     this.completing = controller;
     this.finding.hidden = false;
     const sofar = h('span', {});
     fill(this.finding, 'finding steps and derived lines…', sofar);
-    watchProgress(controller.signal, (progress) => { sofar.textContent = progress === null ? '' : ` ${progressText(progress)}`; });
-    server.tracks(controller.signal).then((trace) => {
-      if (controller.signal.aborted) return;
-      server.early = false;
-      this.finding.hidden = true;
-      this.complete(trace);
-    }, (error: unknown) => {
-      if (controller.signal.aborted || isAbort(error)) return;
-      fill(this.finding, `Steps and derived lines could not be found: ${error instanceof Error ? error.message : String(error)} `, h('button', { type: 'button', class: 'linklike', on: { click: () => this.askForRest(server) } }, 'Try again'));
+    watchProgress(controller.signal, (progress) => {
+      sofar.textContent = progress === null ? '' : ` ${progressText(progress)}`;
     });
+    server.tracks(controller.signal).then(
+      (trace) => {
+        if (controller.signal.aborted) return;
+        server.early = false;
+        this.finding.hidden = true;
+        this.complete(trace);
+      },
+      (error: unknown) => {
+        if (controller.signal.aborted || isAbort(error)) return;
+        fill(
+          this.finding,
+          `Steps and derived lines could not be found: ${error instanceof Error ? error.message : String(error)} `,
+          h(
+            'button',
+            { type: 'button', class: 'linklike', on: { click: () => this.askForRest(server) } },
+            'Try again',
+          ),
+        );
+      },
+    );
   }
 
   /** The same trace with steps and derived lines: they are added, and all else stays as it is. */
@@ -280,10 +496,15 @@ class TraceViewerPage implements Page {
     timeline.complete(trace, this.shown());
     this.showFacts(trace);
     const view = this.stepView(trace);
-    // Who has moved meanwhile stays there.
-    if (this.awaitsStep && view !== null && this.timer === undefined && this.url.get('from') === '') {
+    // If the view was moved meanwhile, it stays there.
+    if (
+      this.awaitsStep &&
+      view !== null &&
+      this.timer === undefined &&
+      this.url.get('from') === ''
+    ) {
       timeline.motion.jump(view);
-      // As if it had been there from the start: nobody moved it.
+      // As if it had been there from the start: the user did not move it.
       window.clearTimeout(this.timer);
       this.timer = undefined;
     }
@@ -310,9 +531,20 @@ class TraceViewerPage implements Page {
     this.showLane();
     this.followSteps();
     this.followAddress();
-    this.search?.update({ q: url.get('q'), regex: url.get('re') === '1', inside: this.inside(), matchCase: url.get('case') === '1' });
+    this.search?.update({
+      q: url.get('q'),
+      regex: url.get('re') === '1',
+      inside: this.inside(),
+      matchCase: url.get('case') === '1',
+    });
     this.showSelection();
-    this.list?.update(listed, timeline.motion.target, this.shownTracks(), this.allShown(), url.get('sel'));
+    this.list?.update(
+      listed,
+      timeline.motion.target,
+      this.shownTracks(),
+      this.allShown(),
+      url.get('sel'),
+    );
     this.showLegend();
   }
 
@@ -322,7 +554,14 @@ class TraceViewerPage implements Page {
 
   private choices(): Choices {
     const list = (key: string): string[] => readList(this.url.get(key));
-    return { pin: list('pin'), hide: new Set(list('hide')), fold: new Set(list('fold')), open: new Set(list('open')), order: list('order'), filter: this.url.get('track') };
+    return {
+      pin: list('pin'),
+      hide: new Set(list('hide')),
+      fold: new Set(list('fold')),
+      open: new Set(list('open')),
+      order: list('order'),
+      filter: this.url.get('track'),
+    };
   }
 
   private shown(): Shown {
@@ -331,9 +570,15 @@ class TraceViewerPage implements Page {
     const measure = /^(-?[\d.]+)-(-?[\d.]+)$/.exec(url.get('measure'));
     const [from, to] = [fromNs(measure?.[1] ?? ''), fromNs(measure?.[2] ?? '')];
     return {
-      layout: this.rows, colour: this.colour(), minPs: fromNs(url.get('min')) ?? 0, mode: this.mode, marks: this.marks(),
-      area: selection?.kind === 'area' ? selection.area : null, measure: from === null || to === null ? null : { from, to },
-      step: this.stepIndex(url.get('step')), flows: url.get('flow') !== 'off',
+      layout: this.rows,
+      colour: this.colour(),
+      minPs: fromNs(url.get('min')) ?? 0,
+      mode: this.mode,
+      marks: this.marks(),
+      area: selection?.kind === 'area' ? selection.area : null,
+      measure: from === null || to === null ? null : { from, to },
+      step: this.stepIndex(url.get('step')),
+      flows: url.get('flow') !== 'off',
     };
   }
 
@@ -353,18 +598,29 @@ class TraceViewerPage implements Page {
     const made = countsText(trace, count);
     this.tally.title = Object.values(WORDS).join('\n');
     // The list counts for itself.
-    this.tally.textContent = this.url.get('view') === 'list' ? '' : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')}${made === '' ? '' : ` (${made})`} at ${joined(duration(counts.psPerPixel / 1e6))}/px`
-      + `${counts.events > counts.boxes ? ' · hatched where several events share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
+    this.tally.textContent =
+      this.url.get('view') === 'list'
+        ? ''
+        : `${count(counts.boxes)} drawn for ${count(counts.events)} in sight of ${plural(trace.events, 'event')}${made === '' ? '' : ` (${made})`} at ${joined(duration(counts.psPerPixel / 1e6))}/px` +
+          `${counts.events > counts.boxes ? ' · hatched where several events share a pixel' : ''}${!counts.waiting ? '' : counts.error === null ? ' · loading…' : ' · parts are missing'}`;
     timeline.element.classList.toggle('waiting', counts.waiting && counts.error === null);
     timeline.element.setAttribute('aria-busy', String(counts.waiting && counts.error === null));
     this.trouble.hidden = counts.error === null;
     if (counts.error === null) this.trouble.replaceChildren();
     if (counts.error !== null && this.trouble.childElementCount === 0) {
-      fill(this.trouble, h('span', {}, `A part of the timeline could not be loaded: ${counts.error instanceof Error ? counts.error.message : String(counts.error)}`), button('Try again', () => {
-        timeline.store.again();
-        this.trouble.replaceChildren();
-        timeline.invalidate();
-      }));
+      fill(
+        this.trouble,
+        h(
+          'span',
+          {},
+          `A part of the timeline could not be loaded: ${counts.error instanceof Error ? counts.error.message : String(counts.error)}`,
+        ),
+        button('Try again', () => {
+          timeline.store.again();
+          this.trouble.replaceChildren();
+          timeline.invalidate();
+        }),
+      );
     }
     this.showLegend();
   }
@@ -382,13 +638,32 @@ class TraceViewerPage implements Page {
       mark.style.setProperty('--key', `var(--${token})`);
       return mark;
     };
-    if (colour === 'category') fill(this.legend, ...CATEGORIES.flatMap((category, index) => (seen.has(index) ? [h('span', {}, key(category.token), category.label)] : [])));
-    else fill(this.legend, h('span', {}, colour === 'name' ? 'Each name has its colour, the same in every run.' : 'From 100 ns to 1 s: the longer, the stronger the colour.'));
+    if (colour === 'category')
+      fill(
+        this.legend,
+        ...CATEGORIES.flatMap((category, index) =>
+          seen.has(index) ? [h('span', {}, key(category.token), category.label)] : [],
+        ),
+      );
+    else
+      fill(
+        this.legend,
+        h(
+          'span',
+          {},
+          colour === 'name'
+            ? 'Each name has its colour, the same in every run.'
+            : 'From 100 ns to 1 s: the longer, the stronger the colour.',
+        ),
+      );
   }
 
   // ---- view and address
 
-  /** Everything that is written goes through here, so that a view that is still moving is written along. */
+  /**
+   * Everything that is written goes through here, so that a view that is still moving is written
+   * along.
+   */
   private set(patch: Patch, how: 'push' | 'replace' = 'push'): void {
     window.clearTimeout(this.timer);
     this.timer = undefined;
@@ -402,8 +677,12 @@ class TraceViewerPage implements Page {
     if (timeline === null || trace === null) return {};
     const { from, to } = timeline.motion.target;
     const all = this.all(trace);
-    if (to - from > (all.to - all.from) * 0.999 && Math.abs(from - all.from) < (all.to - all.from) * 0.001) return { from: null, to: null };
-    // A tenth of a pixel is as exact as anybody sees, and keeps the address short.
+    if (
+      to - from > (all.to - all.from) * 0.999 &&
+      Math.abs(from - all.from) < (all.to - all.from) * 0.001
+    )
+      return { from: null, to: null };
+    // A tenth of a pixel is exact enough for any screen, and keeps the address short.
     const unit = Math.max(1, 10 ** Math.floor(Math.log10((to - from) / 2e4)));
     return { from: toNs(Math.round(from / unit) * unit), to: toNs(Math.round(to / unit) * unit) };
   }
@@ -439,13 +718,19 @@ class TraceViewerPage implements Page {
   /** Around the chosen step, or the chosen range of steps. */
   private stepView(trace: TraceInfo): View | null {
     const step = trace.steps[this.stepIndex(this.url.get('step'))];
-    if (step !== undefined) return around(step.start_ps, step.start_ps + step.duration_ps, trace.duration_ps, 0.05);
-    const range = parseRange(this.url.get('steps'), trace.steps.map((one) => one.name));
+    if (step !== undefined)
+      return around(step.start_ps, step.start_ps + step.duration_ps, trace.duration_ps, 0.05);
+    const range = parseRange(
+      this.url.get('steps'),
+      trace.steps.map((one) => one.name),
+    );
     const [first, last] = [trace.steps[range?.from ?? -1], trace.steps[range?.to ?? -1]];
-    return first === undefined || last === undefined ? null : around(first.start_ps, last.start_ps + last.duration_ps, trace.duration_ps, 0.02);
+    return first === undefined || last === undefined
+      ? null
+      : around(first.start_ps, last.start_ps + last.duration_ps, trace.duration_ps, 0.02);
   }
 
-  /** Somebody went back, or edited the address: the view goes along. */
+  /** The address changed (Back, or edited by hand): the view follows. */
   private followAddress(): void {
     const { trace, timeline } = this;
     if (trace === null || timeline === null) return;
@@ -483,7 +768,11 @@ class TraceViewerPage implements Page {
     if (timeline === null || trace === null) return;
     const selection = readSelection(url.get('sel'));
     const area = selection?.kind === 'area' ? selection.area : null;
-    this.areaPanel?.show(area, area === null ? [] : area.tracks.length > 0 ? area.tracks : this.shownTracks(), this.allShown());
+    this.areaPanel?.show(
+      area,
+      area === null ? [] : area.tracks.length > 0 ? area.tracks : this.shownTracks(),
+      this.allShown(),
+    );
     this.stage.classList.toggle('with-drawer', selection !== null);
     const id = selection?.kind === 'event' ? selection.id : '';
     if (id !== this.asked) this.eventTrouble.replaceChildren();
@@ -501,16 +790,22 @@ class TraceViewerPage implements Page {
     this.asking?.abort();
     const controller = new AbortController();
     this.asking = controller;
-    this.server?.event(id, controller.signal).then((event) => this.showEvent(event), (error: unknown) => {
-      if (controller.signal.aborted) return;
-      this.event = null;
-      timeline.select(null);
-      this.detail.show(null);
-      fill(this.eventTrouble, errorState(error, () => {
-        this.asked = '';
-        this.showSelection();
-      }));
-    });
+    this.server?.event(id, controller.signal).then(
+      (event) => this.showEvent(event),
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        this.event = null;
+        timeline.select(null);
+        this.detail.show(null);
+        fill(
+          this.eventTrouble,
+          errorState(error, () => {
+            this.asked = '';
+            this.showSelection();
+          }),
+        );
+      },
+    );
   }
 
   private showEvent(event: EventInfo): void {
@@ -525,7 +820,13 @@ class TraceViewerPage implements Page {
     if (this.trace?.complete === false && this.processOf(event.track) === undefined) return;
     if (this.reveal !== 'none') {
       this.openTrack(event.track);
-      timeline.reveal(event.track, event.start_ps, event.start_ps + event.duration_ps, event.depth, this.reveal);
+      timeline.reveal(
+        event.track,
+        event.start_ps,
+        event.start_ps + event.duration_ps,
+        event.depth,
+        this.reveal,
+      );
     }
     this.reveal = 'show';
   }
@@ -535,15 +836,38 @@ class TraceViewerPage implements Page {
     goStep: (event) => void this.goStepOf(event),
     find: (name) => this.set({ q: name, in: null, re: null }),
     area: (event) => this.areaOf(event),
-    link: (tool, name) => (this.context.has(tool)
-      ? this.context.link(tool, tool === 'kernel_stats' ? { 'f.kernel': `=${name}` } : { 'f.operation': `=${name}`, dev: 'all' }) : null),
-    instances: (event) => (event.kernel !== undefined && event.kernel !== '' && this.context.has('kernel_stats')
-      ? { run: this.url.get('run'), tag: 'kernel_stats', host: this.view.query()['host'], kernel: event.kernel } : null),
-    memory: (event) => memoryLink(this.context, (this.context.tool?.hosts ?? []).length > 1 ? event.host : '', event.start_ps / 1000),
+    link: (tool, name) =>
+      this.context.has(tool)
+        ? this.context.link(
+            tool,
+            tool === 'kernel_stats'
+              ? { 'f.kernel': `=${name}` }
+              : { 'f.operation': `=${name}`, dev: 'all' },
+          )
+        : null,
+    instances: (event) =>
+      event.kernel !== undefined && event.kernel !== '' && this.context.has('kernel_stats')
+        ? {
+            run: this.url.get('run'),
+            tag: 'kernel_stats',
+            host: this.view.query()['host'],
+            kernel: event.kernel,
+          }
+        : null,
+    memory: (event) =>
+      memoryLink(
+        this.context,
+        (this.context.tool?.hosts ?? []).length > 1 ? event.host : '',
+        event.start_ps / 1000,
+      ),
     hasSteps: () => (this.trace?.steps.length ?? 0) > 0,
   };
 
-  private go(id: string, how: 'show' | 'see' | 'centre' | 'fit', history: 'push' | 'replace'): void {
+  private go(
+    id: string,
+    how: 'show' | 'see' | 'centre' | 'fit',
+    history: 'push' | 'replace',
+  ): void {
     this.reveal = how;
     this.set({ sel: id }, history);
   }
@@ -551,12 +875,21 @@ class TraceViewerPage implements Page {
   private goHit(hit: Hit): void {
     const { event } = this;
     // Chosen already, and perhaps out of sight by now.
-    if (event?.id === hit.id) this.timeline?.reveal(event.track, event.start_ps, event.start_ps + event.duration_ps, event.depth, 'see');
+    if (event?.id === hit.id)
+      this.timeline?.reveal(
+        event.track,
+        event.start_ps,
+        event.start_ps + event.duration_ps,
+        event.depth,
+        'see',
+      );
     else this.go(hit.id, 'see', 'replace');
   }
 
   private processOf(track: string): TraceInfo['processes'][number] | undefined {
-    return this.trace?.processes.find((one) => one.tracks.some((candidate) => candidate.id === track));
+    return this.trace?.processes.find((one) =>
+      one.tracks.some((candidate) => candidate.id === track),
+    );
   }
 
   /** Unfolds and shows what would hide a track. */
@@ -567,9 +900,11 @@ class TraceViewerPage implements Page {
     const choices = this.choices();
     const key = processKey(process);
     const patch: Patch = {};
-    if (choices.hide.has(track) || choices.hide.has(key)) patch['hide'] = [...choices.hide].filter((one) => one !== track && one !== key).join(',');
+    if (choices.hide.has(track) || choices.hide.has(key))
+      patch['hide'] = [...choices.hide].filter((one) => one !== track && one !== key).join(',');
     if (!isOpen(key, choices, this.initially)) Object.assign(patch, this.openPatch(key, choices));
-    if (choices.filter !== '' && !this.rows.rows.some((row) => row.key === track)) patch['track'] = null;
+    if (choices.filter !== '' && !this.rows.rows.some((row) => row.key === track))
+      patch['track'] = null;
     if (Object.keys(patch).length > 0) this.set(patch, 'replace');
   }
 
@@ -585,15 +920,31 @@ class TraceViewerPage implements Page {
       this.pickFirst();
       return;
     }
-    const known = { next: event.next, previous: event.previous, parent: event.parent, child: event.first_child }[direction as string];
+    const known = {
+      next: event.next,
+      previous: event.previous,
+      parent: event.parent,
+      child: event.first_child,
+    }[direction as string];
     if (known !== undefined && known !== null) {
       this.go(known, 'show', 'replace');
     } else if (known === undefined) {
-      void server.neighbour(event.id, direction).then((found) => (found === null ? this.context.say('No other event has this name') : this.go(found.id, 'show', 'replace')), (error: unknown) => this.context.say(error instanceof Error ? error.message : String(error), true));
+      void server.neighbour(event.id, direction).then(
+        (found) =>
+          found === null
+            ? this.context.say('No other event has this name')
+            : this.go(found.id, 'show', 'replace'),
+        (error: unknown) =>
+          this.context.say(error instanceof Error ? error.message : String(error), true),
+      );
     } else if (direction === 'parent' || direction === 'child') {
       this.besideTrack(event, direction === 'child' ? 1 : -1);
     } else {
-      this.context.say(direction === 'next' ? 'This is the last event of its row' : 'This is the first event of its row');
+      this.context.say(
+        direction === 'next'
+          ? 'This is the last event of its row'
+          : 'This is the first event of its row',
+      );
     }
   }
 
@@ -611,14 +962,24 @@ class TraceViewerPage implements Page {
   }
 
   private trackRows(): TrackRow[] {
-    return [...this.rows.pinned, ...this.rows.rows.filter((row): row is TrackRow => row.kind === 'track')];
+    return [
+      ...this.rows.pinned,
+      ...this.rows.rows.filter((row): row is TrackRow => row.kind === 'track'),
+    ];
   }
 
   private besideTrack(event: EventInfo, by: number): void {
     const rows = this.trackRows();
-    for (let at = rows.findIndex((row) => row.key === event.track) + by; at >= 0 && at < rows.length; at += by) {
+    for (
+      let at = rows.findIndex((row) => row.key === event.track) + by;
+      at >= 0 && at < rows.length;
+      at += by
+    ) {
       const row = rows[at];
-      const entry = row === undefined ? null : this.timeline?.nearest(row, event.start_ps + event.duration_ps / 2) ?? null;
+      const entry =
+        row === undefined
+          ? null
+          : (this.timeline?.nearest(row, event.start_ps + event.duration_ps / 2) ?? null);
       if (entry === null) continue;
       this.go(entry.id, 'show', 'replace');
       return;
@@ -628,31 +989,55 @@ class TraceViewerPage implements Page {
 
   private follow(direction: 'in' | 'out'): void {
     const link = this.event?.flows.find((one) => one.direction === direction);
-    if (link === undefined) this.context.say(this.event === null ? 'Choose an event first' : direction === 'in' ? 'Nothing leads to it' : 'It leads to nothing', true);
+    if (link === undefined)
+      this.context.say(
+        this.event === null
+          ? 'Choose an event first'
+          : direction === 'in'
+            ? 'Nothing leads to it'
+            : 'It leads to nothing',
+        true,
+      );
     else this.go(link.id, 'show', 'push');
   }
 
   private areaOf(event: EventInfo): void {
-    this.set({ sel: writeArea({ from: event.start_ps, to: event.start_ps + event.duration_ps, tracks: [] }) });
+    this.set({
+      sel: writeArea({ from: event.start_ps, to: event.start_ps + event.duration_ps, tracks: [] }),
+    });
   }
 
   private fit(): void {
     const { timeline, event, trace } = this;
     if (timeline === null || trace === null) return;
     const selection = readSelection(this.url.get('sel'));
-    const range = selection?.kind === 'area' ? selection.area : event === null ? null : { from: event.start_ps, to: event.start_ps + event.duration_ps };
+    const range =
+      selection?.kind === 'area'
+        ? selection.area
+        : event === null
+          ? null
+          : { from: event.start_ps, to: event.start_ps + event.duration_ps };
     const now = performance.now();
     const twice = now - this.fitAt < TWICE_MS;
     this.fitAt = now;
     if (range === null) timeline.motion.glide(this.all(trace));
-    else if (event !== null) timeline.reveal(event.track, range.from, range.to, event.depth, twice ? 'fit' : 'centre');
-    else timeline.motion.glide(twice ? around(range.from, range.to, trace.duration_ps, 0.05) : centred(this.target(), (range.from + range.to) / 2, trace.duration_ps));
+    else if (event !== null)
+      timeline.reveal(event.track, range.from, range.to, event.depth, twice ? 'fit' : 'centre');
+    else
+      timeline.motion.glide(
+        twice
+          ? around(range.from, range.to, trace.duration_ps, 0.05)
+          : centred(this.target(), (range.from + range.to) / 2, trace.duration_ps),
+      );
   }
 
   // ---- steps and marks
 
   private stepIndex(wanted: string): number {
-    return findStep(wanted, (this.trace?.steps ?? []).map((step) => step.name));
+    return findStep(
+      wanted,
+      (this.trace?.steps ?? []).map((step) => step.name),
+    );
   }
 
   /** Says whose steps these are; of several hosts one can be chosen. */
@@ -664,13 +1049,19 @@ class TraceViewerPage implements Page {
     const hosts = trace.hosts.filter(({ problem }) => problem === undefined || problem === '');
     const shown = trace.hosts.find(({ index }) => index === trace.steps_host)?.host ?? '';
     if (hosts.length < 2) {
-      fill(this.lane, h('span', { title: `The ${plural(trace.steps.length, 'step')} of ${shown}` }, 'Steps'));
+      fill(
+        this.lane,
+        h('span', { title: `The ${plural(trace.steps.length, 'step')} of ${shown}` }, 'Steps'),
+      );
       return;
     }
     const signature = `${shown}/${hosts.length}`;
     if (laneHost.dataset['for'] === signature) return;
     laneHost.dataset['for'] = signature;
-    fill(laneHost, ...hosts.map(({ host }) => h('option', { value: host, selected: host === shown }, host)));
+    fill(
+      laneHost,
+      ...hosts.map(({ host }) => h('option', { value: host, selected: host === shown }, host)),
+    );
     fill(this.lane, h('label', {}, 'Steps of ', laneHost));
   }
 
@@ -678,14 +1069,22 @@ class TraceViewerPage implements Page {
   private followSteps(): void {
     const { trace, url } = this;
     const wanted = url.get('steps_of');
-    if (trace === null || trace.steps_host === null || trace.complete === false || wanted === this.stepsOf) return;
+    if (
+      trace === null ||
+      trace.steps_host === null ||
+      trace.complete === false ||
+      wanted === this.stepsOf
+    )
+      return;
     const host = trace.hosts.find((one) => one.host === wanted) ?? null;
     if (host === null && wanted !== '') return;
     this.stepsOf = wanted;
     void this.loadSteps(host);
   }
 
-  /** Shows the steps of one host, or of the server's choice; false where that did not come about. */
+  /**
+   * Shows the steps of one host, or of the server's choice; false where that did not come about.
+   */
   private async loadSteps(host: HostInfo | null): Promise<boolean> {
     const { server, timeline } = this;
     if (server === null || timeline === null) return false;
@@ -696,13 +1095,24 @@ class TraceViewerPage implements Page {
       const answer = await server.steps(host?.host ?? null, controller.signal);
       if (controller.signal.aborted || this.trace === null) return false;
       // A host without steps is shown to have none.
-      this.trace = { ...this.trace, steps: answer.steps, steps_host: host?.index ?? answer.steps_host };
+      this.trace = {
+        ...this.trace,
+        steps: answer.steps,
+        steps_host: host?.index ?? answer.steps_host,
+      };
       timeline.setSteps(this.trace);
-      if (host !== null) this.context.say(answer.steps.length === 0 ? `No steps were found on ${host.host}` : `${plural(answer.steps.length, 'step')} of ${host.host}`, answer.steps.length === 0);
+      if (host !== null)
+        this.context.say(
+          answer.steps.length === 0
+            ? `No steps were found on ${host.host}`
+            : `${plural(answer.steps.length, 'step')} of ${host.host}`,
+          answer.steps.length === 0,
+        );
       this.refresh();
       return true;
     } catch (error) {
-      if (!isAbort(error) && !controller.signal.aborted) this.context.say(error instanceof Error ? error.message : String(error), true);
+      if (!isAbort(error) && !controller.signal.aborted)
+        this.context.say(error instanceof Error ? error.message : String(error), true);
       return false;
     }
   }
@@ -711,7 +1121,12 @@ class TraceViewerPage implements Page {
   private async goStepOf(event: EventInfo): Promise<void> {
     const { trace } = this;
     const host = trace?.hosts.find(({ index }) => index === Number(event.track.split('.')[0]));
-    if (trace !== null && host !== undefined && trace.hosts.length > 1 && host.index !== trace.steps_host) {
+    if (
+      trace !== null &&
+      host !== undefined &&
+      trace.hosts.length > 1 &&
+      host.index !== trace.steps_host
+    ) {
       this.stepsOf = host.host;
       this.set({ steps_of: host.host });
       if (!(await this.loadSteps(host))) return;
@@ -726,19 +1141,30 @@ class TraceViewerPage implements Page {
     this.glide(around(step.start_ps, step.start_ps + step.duration_ps, trace.duration_ps, 0.05));
     this.stepShown = step.name;
     this.set({ step: step.name }, 'replace');
-    this.context.say(`${/^\d+$/.test(step.name) ? `Step ${step.name}` : step.name}, ${timeText(step.duration_ps)}`);
+    this.context.say(
+      `${/^\d+$/.test(step.name) ? `Step ${step.name}` : step.name}, ${timeText(step.duration_ps)}`,
+    );
   }
 
   private stepBy(by: number): void {
     const { trace } = this;
     if (trace === null || trace.steps.length === 0) {
-      this.context.say(trace?.complete === false ? 'Still looking for steps' : 'No steps were found in this capture', true);
+      this.context.say(
+        trace?.complete === false
+          ? 'Still looking for steps'
+          : 'No steps were found in this capture',
+        true,
+      );
       return;
     }
     const at = this.stepIndex(this.url.get('step'));
     const { from, to } = this.target();
-    const near = trace.steps.findIndex((step) => step.start_ps + step.duration_ps > (from + to) / 2);
-    this.goStep(at < 0 ? Math.max(0, near) : Math.min(trace.steps.length - 1, Math.max(0, at + by)));
+    const near = trace.steps.findIndex(
+      (step) => step.start_ps + step.duration_ps > (from + to) / 2,
+    );
+    this.goStep(
+      at < 0 ? Math.max(0, near) : Math.min(trace.steps.length - 1, Math.max(0, at + by)),
+    );
   }
 
   private marks(): Mark[] {
@@ -748,7 +1174,9 @@ class TraceViewerPage implements Page {
   private toggleMark(): void {
     const { timeline, event } = this;
     if (timeline === null) return;
-    const ps = wholePs(timeline.hasPointer || event === null ? timeline.focusTime() : event.start_ps);
+    const ps = wholePs(
+      timeline.hasPointer || event === null ? timeline.focusTime() : event.start_ps,
+    );
     const reach = ((timeline.view.to - timeline.view.from) / timeline.width) * 6;
     const kept = this.marks().filter((mark) => Math.abs(mark.ps - ps) > reach);
     const removed = kept.length < this.marks().length;
@@ -759,7 +1187,15 @@ class TraceViewerPage implements Page {
   // ---- tracks
 
   private shownTracks(): string[] {
-    return this.rows.rows.flatMap((row) => (row.kind === 'track' ? [row.key] : row.open ? [] : row.process.tracks.map((track) => track.id))).concat(this.rows.pinned.map((row) => row.key));
+    return this.rows.rows
+      .flatMap((row) =>
+        row.kind === 'track'
+          ? [row.key]
+          : row.open
+            ? []
+            : row.process.tracks.map((track) => track.id),
+      )
+      .concat(this.rows.pinned.map((row) => row.key));
   }
 
   private allShown(): boolean {
@@ -769,13 +1205,16 @@ class TraceViewerPage implements Page {
 
   /** An area over all tracks that are shown needs no list of them. */
   private tidy(area: Area): Area {
-    return new Set(area.tracks).size >= new Set(this.shownTracks()).size ? { ...area, tracks: [] } : area;
+    return new Set(area.tracks).size >= new Set(this.shownTracks()).size
+      ? { ...area, tracks: [] }
+      : area;
   }
 
   private trackName(id: string): string {
     for (const process of this.trace?.processes ?? []) {
       const track = process.tracks.find((one) => one.id === id);
-      if (track !== undefined && this.trace !== null) return `${trackTitle(track)} · ${processTitle(this.trace, process)}`;
+      if (track !== undefined && this.trace !== null)
+        return `${trackTitle(track)} · ${processTitle(this.trace, process)}`;
     }
     return id;
   }
@@ -791,9 +1230,22 @@ class TraceViewerPage implements Page {
     if (row.kind === 'process' && !row.open) {
       this.set(this.openPatch(row.key, choices), 'replace');
     } else if (row.kind === 'process') {
-      this.set(choices.open.has(row.key) ? { open: [...choices.open].filter((one) => one !== row.key).join(',') } : { fold: [...choices.fold, row.key].join(',') }, 'replace');
+      this.set(
+        choices.open.has(row.key)
+          ? { open: [...choices.open].filter((one) => one !== row.key).join(',') }
+          : { fold: [...choices.fold, row.key].join(',') },
+        'replace',
+      );
     } else {
-      this.set({ fold: (row.folded ? [...choices.fold].filter((one) => one !== row.key) : [...choices.fold, row.key]).join(',') }, 'replace');
+      this.set(
+        {
+          fold: (row.folded
+            ? [...choices.fold].filter((one) => one !== row.key)
+            : [...choices.fold, row.key]
+          ).join(','),
+        },
+        'replace',
+      );
     }
   }
 
@@ -801,12 +1253,26 @@ class TraceViewerPage implements Page {
     const processes = (this.trace?.processes ?? []).map(processKey);
     const choices = this.choices();
     const tracks = [...choices.fold].filter((one) => !one.startsWith('p'));
-    this.set(folded ? { open: null, fold: [...tracks, ...processes.filter((key) => this.initially.has(key))].join(',') } : { fold: tracks.join(','), open: processes.filter((key) => !this.initially.has(key)).join(',') });
+    this.set(
+      folded
+        ? {
+            open: null,
+            fold: [...tracks, ...processes.filter((key) => this.initially.has(key))].join(','),
+          }
+        : {
+            fold: tracks.join(','),
+            open: processes.filter((key) => !this.initially.has(key)).join(','),
+          },
+    );
   }
 
   private pin(row: Row): void {
     const { pin } = this.choices();
-    this.set({ pin: (pin.includes(row.key) ? pin.filter((one) => one !== row.key) : [...pin, row.key]).join(',') });
+    this.set({
+      pin: (pin.includes(row.key) ? pin.filter((one) => one !== row.key) : [...pin, row.key]).join(
+        ',',
+      ),
+    });
   }
 
   private hide(keys: readonly string[]): void {
@@ -816,7 +1282,12 @@ class TraceViewerPage implements Page {
 
   private only(row: Row): void {
     const processes = this.trace?.processes ?? [];
-    const others = row.kind === 'process' ? processes.map(processKey) : row.process.tracks.map((track) => track.id).concat(processes.filter((one) => one !== row.process).map(processKey));
+    const others =
+      row.kind === 'process'
+        ? processes.map(processKey)
+        : row.process.tracks
+            .map((track) => track.id)
+            .concat(processes.filter((one) => one !== row.process).map(processKey));
     this.hide(others.filter((key) => key !== row.key));
   }
 
@@ -826,10 +1297,14 @@ class TraceViewerPage implements Page {
     const choices = this.choices();
     if (row.kind === 'track' && row.pinned) {
       const pins = moved(choices.pin, row.key, by, []);
-      if (pins !== null) this.set({ pin: [...pins, ...choices.pin.filter((one) => !pins.includes(one))].join(',') });
+      if (pins !== null)
+        this.set({ pin: [...pins, ...choices.pin.filter((one) => !pins.includes(one))].join(',') });
       return;
     }
-    const ids = row.kind === 'process' ? ordered(trace.processes, processKey, choices.order).map(processKey) : ordered(row.process.tracks, (track) => track.id, choices.order).map((track) => track.id);
+    const ids =
+      row.kind === 'process'
+        ? ordered(trace.processes, processKey, choices.order).map(processKey)
+        : ordered(row.process.tracks, (track) => track.id, choices.order).map((track) => track.id);
     const order = moved(ids, row.key, by, choices.order);
     if (order !== null) this.set({ order: order.join(',') });
   }
@@ -837,64 +1312,154 @@ class TraceViewerPage implements Page {
   // ---- menus
 
   private buildColours(panel: HTMLElement): void {
-    const pick = new Segmented('Colour by', COLOURS, (value) => this.set({ color: value === 'category' ? null : value }));
+    const pick = new Segmented('Colour by', COLOURS, (value) =>
+      this.set({ color: value === 'category' ? null : value }),
+    );
     pick.show(this.colour());
     panel.append(h('p', { class: 'soft' }, 'Colour by'), pick.element);
   }
 
   private buildTracks(panel: HTMLElement): void {
-    const item = (label: string, run: () => void): HTMLElement => h('button', { type: 'button', class: 'menu-item', on: { click: run } }, label);
+    const item = (label: string, run: () => void): HTMLElement =>
+      h('button', { type: 'button', class: 'menu-item', on: { click: run } }, label);
     const choices = this.choices();
-    const select = h('select', { 'aria-label': 'Shortest event drawn', on: { change: () => this.set({ min: select.value }) } },
-      ...SHORTEST.map(([value, label]) => h('option', { value, selected: value === this.url.get('min') }, label)));
+    const select = h(
+      'select',
+      {
+        'aria-label': 'Shortest event drawn',
+        on: { change: () => this.set({ min: select.value }) },
+      },
+      ...SHORTEST.map(([value, label]) =>
+        h('option', { value, selected: value === this.url.get('min') }, label),
+      ),
+    );
     panel.append(
-      item('Fold all processes', () => this.foldAll(true)), item('Unfold all processes', () => this.foldAll(false)),
-      choices.hide.size > 0 ? item(`Show what is hidden (${plural(this.rows.hidden, 'track')})`, () => this.set({ hide: null })) : h('p', { class: 'soft' }, 'No track is hidden.'));
+      item('Fold all processes', () => this.foldAll(true)),
+      item('Unfold all processes', () => this.foldAll(false)),
+      choices.hide.size > 0
+        ? item(`Show what is hidden (${plural(this.rows.hidden, 'track')})`, () =>
+            this.set({ hide: null }),
+          )
+        : h('p', { class: 'soft' }, 'No track is hidden.'),
+    );
     if (choices.pin.length > 0) panel.append(item('Unpin all', () => this.set({ pin: null })));
-    if (choices.order.length > 0) panel.append(item('Original order', () => this.set({ order: null })));
+    if (choices.order.length > 0)
+      panel.append(item('Original order', () => this.set({ order: null })));
     panel.append(h('label', { class: 'trace-field' }, 'Shortest event drawn ', select));
   }
 
   private buildMarks(panel: HTMLElement): void {
     const marks = this.marks();
-    panel.append(h('button', { type: 'button', class: 'menu-item', on: { click: () => this.toggleMark() } }, 'Mark the chosen event, or the middle', h('kbd', {}, 'm')));
-    if (marks.length === 0) panel.append(h('p', { class: 'soft' }, 'No marks yet. Marks become part of the address.'));
+    panel.append(
+      h(
+        'button',
+        { type: 'button', class: 'menu-item', on: { click: () => this.toggleMark() } },
+        'Mark the chosen event, or the middle',
+        h('kbd', {}, 'm'),
+      ),
+    );
+    if (marks.length === 0)
+      panel.append(h('p', { class: 'soft' }, 'No marks yet. Marks become part of the address.'));
     marks.forEach((mark, index) => {
       const put = (next: Mark[]): void => this.set({ mark: writeMarks(next) }, 'replace');
-      const label = h('input', { type: 'text', class: 'option-input', value: mark.label, placeholder: `Mark ${index + 1}`, 'aria-label': `Label of the mark at ${timeText(mark.ps)}`, on: { change: () => put(this.marks().map((one, at) => (at === index ? { ...one, label: label.value } : one))) } });
-      const line = h('div', { class: 'trace-mark' }, label, h('button', { type: 'button', class: 'linklike', on: { click: () => this.glide(centred(this.target(), mark.ps, this.trace?.duration_ps ?? 0)) } }, timeText(mark.ps)),
-        iconButton('close', `Remove the mark at ${timeText(mark.ps)}`, () => { put(this.marks().filter((_one, at) => at !== index)); line.remove(); }));
+      const label = h('input', {
+        type: 'text',
+        class: 'option-input',
+        value: mark.label,
+        placeholder: `Mark ${index + 1}`,
+        'aria-label': `Label of the mark at ${timeText(mark.ps)}`,
+        on: {
+          change: () =>
+            put(
+              this.marks().map((one, at) => (at === index ? { ...one, label: label.value } : one)),
+            ),
+        },
+      });
+      const line = h(
+        'div',
+        { class: 'trace-mark' },
+        label,
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'linklike',
+            on: {
+              click: () =>
+                this.glide(centred(this.target(), mark.ps, this.trace?.duration_ps ?? 0)),
+            },
+          },
+          timeText(mark.ps),
+        ),
+        iconButton('close', `Remove the mark at ${timeText(mark.ps)}`, () => {
+          put(this.marks().filter((_one, at) => at !== index));
+          line.remove();
+        }),
+      );
       panel.append(line);
     });
-    if (this.url.get('measure') !== '') panel.append(h('button', { type: 'button', class: 'menu-item', on: { click: () => this.set({ measure: null }) } }, 'Remove the measured time'));
+    if (this.url.get('measure') !== '')
+      panel.append(
+        h(
+          'button',
+          { type: 'button', class: 'menu-item', on: { click: () => this.set({ measure: null }) } },
+          'Remove the measured time',
+        ),
+      );
   }
 
   private buildExport(panel: HTMLElement): void {
     const { from, to } = this.target();
     const query = { ...this.server?.query };
     const range = { from_ps: wholePs(from), to_ps: wholePs(to) };
-    const link = (label: string, format: string, more: object): HTMLElement => h('a', { href: address('trace_viewer/export', { ...query, format, ...more }), download: true }, label);
+    const link = (label: string, format: string, more: object): HTMLElement =>
+      h(
+        'a',
+        { href: address('trace_viewer/export', { ...query, format, ...more }), download: true },
+        label,
+      );
     panel.append(
-      h('p', { class: 'soft' }, 'The visible range'), link('Chrome trace (JSON, gzip)', 'chrome', range), link('Perfetto trace', 'perfetto', range),
-      h('p', { class: 'soft' }, 'The whole trace'), link('Chrome trace (JSON, gzip)', 'chrome', {}), link('Perfetto trace', 'perfetto', {}));
+      h('p', { class: 'soft' }, 'The visible range'),
+      link('Chrome trace (JSON, gzip)', 'chrome', range),
+      link('Perfetto trace', 'perfetto', range),
+      h('p', { class: 'soft' }, 'The whole trace'),
+      link('Chrome trace (JSON, gzip)', 'chrome', {}),
+      link('Perfetto trace', 'perfetto', {}),
+    );
   }
 
   // ---- keys
 
   private addKeys(): void {
     const { keys } = this.context;
-    const add = (key: string, what: string, run: () => void | boolean, more: { code?: string; group?: string } = {}): void => {
-      this.removers.push(keys.add({
-        keys: key, what, group: more.group ?? 'On the timeline', ...(more.code === undefined ? {} : { code: more.code }),
-        run: (event) => {
-          if (this.timeline === null || run() === false) return;
-          this.timeline.quiet();
-          event.preventDefault();
-        },
-      }));
+    const add = (
+      key: string,
+      what: string,
+      run: () => void | boolean,
+      more: { code?: string; group?: string } = {},
+    ): void => {
+      this.removers.push(
+        keys.add({
+          keys: key,
+          what,
+          group: more.group ?? 'On the timeline',
+          ...(more.code === undefined ? {} : { code: more.code }),
+          run: (event) => {
+            if (this.timeline === null || run() === false) return;
+            this.timeline.quiet();
+            event.preventDefault();
+          },
+        }),
+      );
     };
-    const moves: [string, string, string, Held][] = [['w', 'Zoom in', 'KeyW', 'in'], ['s', 'Zoom out', 'KeyS', 'out'], ['a', 'Move left', 'KeyA', 'left'], ['d', 'Move right', 'KeyD', 'right']];
-    for (const [key, what, code, held] of moves) add(key, what, () => this.timeline?.motion.hold(held), { code });
+    const moves: [string, string, string, Held][] = [
+      ['w', 'Zoom in', 'KeyW', 'in'],
+      ['s', 'Zoom out', 'KeyS', 'out'],
+      ['a', 'Move left', 'KeyA', 'left'],
+      ['d', 'Move right', 'KeyD', 'right'],
+    ];
+    for (const [key, what, code, held] of moves)
+      add(key, what, () => this.timeline?.motion.hold(held), { code });
     const release = (event: KeyboardEvent): void => {
       const move = moves.find(([, , code]) => code === event.code);
       if (move !== undefined) this.timeline?.motion.release(move[3]);
@@ -906,14 +1471,26 @@ class TraceViewerPage implements Page {
       document.removeEventListener('keyup', release);
       window.removeEventListener('blur', releaseAll);
     });
-    const zoom = (factor: number) => (): void => this.glide(zoomAbout(this.target(), this.timeline?.focusTime() ?? 0, factor, this.trace?.duration_ps ?? 0));
+    const zoom = (factor: number) => (): void =>
+      this.glide(
+        zoomAbout(
+          this.target(),
+          this.timeline?.focusTime() ?? 0,
+          factor,
+          this.trace?.duration_ps ?? 0,
+        ),
+      );
     add('+', 'Zoom in', zoom(0.6));
     add('=', 'Zoom in', zoom(0.6));
     add('-', 'Zoom out', zoom(1 / 0.6));
     add('f', 'Centre the selection; press twice to zoom to it', () => this.fit());
-    add('0', 'The whole trace', () => { if (this.trace !== null) this.glide(this.all(this.trace)); });
+    add('0', 'The whole trace', () => {
+      if (this.trace !== null) this.glide(this.all(this.trace));
+    });
     add('m', 'Set or remove a mark', () => this.toggleMark());
-    add('r', 'Selection becomes an area', () => (this.event === null ? false : this.areaOf(this.event)));
+    add('r', 'Selection becomes an area', () =>
+      this.event === null ? false : this.areaOf(this.event),
+    );
     add('.', 'Next event of the row', () => this.neighbour('next'));
     add(',', 'Previous event of the row', () => this.neighbour('previous'));
     add('>', 'Next event of the same name', () => this.neighbour('same_name_next'));
@@ -922,37 +1499,61 @@ class TraceViewerPage implements Page {
     add('[', 'Follow the link to where it comes from', () => this.follow('in'));
     add('N', 'Next event found', () => void this.search?.step(1));
     add('P', 'Previous event found', () => void this.search?.step(-1));
-    MODES.forEach(({ value, label }, index) => add(String(index + 1), `Mode: ${label.toLowerCase()}`, () => this.setMode(value)));
-    add('v', 'Timeline or list', () => this.set({ view: this.url.get('view') === 'list' ? null : 'list' }));
+    MODES.forEach(({ value, label }, index) =>
+      add(String(index + 1), `Mode: ${label.toLowerCase()}`, () => this.setMode(value)),
+    );
+    add('v', 'Timeline or list', () =>
+      this.set({ view: this.url.get('view') === 'list' ? null : 'list' }),
+    );
     add('n', 'Next step', () => this.stepBy(1), { group: 'Steps' });
     add('p', 'Previous step', () => this.stepBy(-1), { group: 'Steps' });
     const within: [string, string, () => void][] = [
-      ['ArrowRight', 'Next event of the row', () => this.neighbour('next')], ['ArrowLeft', 'Previous event of the row', () => this.neighbour('previous')],
-      ['ArrowDown', 'First event inside, else the track below', () => this.neighbour('child')], ['ArrowUp', 'The event around it, else the track above', () => this.neighbour('parent')],
-      ['PageDown', 'Scroll down', () => this.timeline?.scrollBy(4 * SCROLL_PX)], ['PageUp', 'Scroll up', () => this.timeline?.scrollBy(-4 * SCROLL_PX)],
-      ['Home', 'To the beginning', () => this.edge(0)], ['End', 'To the end', () => this.edge(this.trace?.duration_ps ?? 0)],
+      ['ArrowRight', 'Next event of the row', () => this.neighbour('next')],
+      ['ArrowLeft', 'Previous event of the row', () => this.neighbour('previous')],
+      ['ArrowDown', 'First event inside, else the track below', () => this.neighbour('child')],
+      ['ArrowUp', 'The event around it, else the track above', () => this.neighbour('parent')],
+      ['PageDown', 'Scroll down', () => this.timeline?.scrollBy(4 * SCROLL_PX)],
+      ['PageUp', 'Scroll up', () => this.timeline?.scrollBy(-4 * SCROLL_PX)],
+      ['Home', 'To the beginning', () => this.edge(0)],
+      ['End', 'To the end', () => this.edge(this.trace?.duration_ps ?? 0)],
       ['Enter', 'Details of the chosen event', () => this.toDetails()],
     ];
     for (const [key, what, run] of within) {
-      this.removers.push(keys.add({ keys: key, what, group: 'With the timeline in focus', within: this.stage, run: (event) => {
-        // Tables, menus and names beside the timeline have their own arrows.
-        if (event.target !== this.timeline?.area) return;
-        event.preventDefault();
-        this.timeline.quiet();
-        run();
-      } }));
+      this.removers.push(
+        keys.add({
+          keys: key,
+          what,
+          group: 'With the timeline in focus',
+          within: this.stage,
+          run: (event) => {
+            // Tables, menus and names beside the timeline have their own arrows.
+            if (event.target !== this.timeline?.area) return;
+            event.preventDefault();
+            this.timeline.quiet();
+            run();
+          },
+        }),
+      );
     }
-    this.removers.push(keys.add({
-      keys: 'Escape', what: 'Cancel a drag, clear the measured time', group: 'On the timeline',
-      run: (event) => {
-        if (document.querySelector('dialog[open]') !== null) return;
-        if (this.timeline?.cancelPointer() === true) event.preventDefault();
-        else if (this.url.get('sel') === '' && this.url.get('q') === '' && this.url.get('measure') !== '') {
-          this.set({ measure: null });
-          event.preventDefault();
-        }
-      },
-    }));
+    this.removers.push(
+      keys.add({
+        keys: 'Escape',
+        what: 'Cancel a drag, clear the measured time',
+        group: 'On the timeline',
+        run: (event) => {
+          if (document.querySelector('dialog[open]') !== null) return;
+          if (this.timeline?.cancelPointer() === true) event.preventDefault();
+          else if (
+            this.url.get('sel') === '' &&
+            this.url.get('q') === '' &&
+            this.url.get('measure') !== ''
+          ) {
+            this.set({ measure: null });
+            event.preventDefault();
+          }
+        },
+      }),
+    );
     const find = (event: Event): void => {
       if (this.timeline === null) return;
       event.preventDefault();
@@ -964,7 +1565,13 @@ class TraceViewerPage implements Page {
 
   private edge(ps: number): void {
     const size = this.target().to - this.target().from;
-    this.glide(centred(this.target(), ps === 0 ? size * 0.48 : ps - size * 0.48, this.trace?.duration_ps ?? 0));
+    this.glide(
+      centred(
+        this.target(),
+        ps === 0 ? size * 0.48 : ps - size * 0.48,
+        this.trace?.duration_ps ?? 0,
+      ),
+    );
   }
 
   private toDetails(): void {
@@ -973,4 +1580,4 @@ class TraceViewerPage implements Page {
   }
 }
 
-export const traceViewer = (context: PageContext): Page => new TraceViewerPage(context);
+export const page: PageType = (context) => new TraceViewerPage(context);

@@ -1,4 +1,6 @@
-// What the server answers about a trace (docs/api.md), and how it is asked. Times in picoseconds from the trace's begin.
+// SPDX-License-Identifier: Apache-2.0
+// What the server answers about a trace (docs/api.md), and how it is asked. Times in picoseconds
+// from the trace's begin.
 
 import { getJson, type Query } from '../core/api';
 
@@ -161,7 +163,8 @@ export interface AreaAnswer {
   rows_total?: number;
 }
 
-export type Direction = 'next' | 'previous' | 'parent' | 'child' | 'same_name_next' | 'same_name_previous';
+export type Direction =
+  'next' | 'previous' | 'parent' | 'child' | 'same_name_next' | 'same_name_previous';
 
 export interface SearchQuery {
   q: string;
@@ -174,13 +177,20 @@ const ROOT = 'trace_viewer/';
 
 /** Asks about one run and its chosen hosts. */
 export class TraceServer {
-  /** While set, tiles are asked for without waiting for derived lines; those of other lines are the same. */
+  /**
+   * While set, tiles are asked for without waiting for derived lines; those of other lines are the
+   * same.
+   */
   early = false;
 
   constructor(readonly query: Query) {}
 
   get<T>(what: string, more: Query, signal?: AbortSignal): Promise<T> {
-    return getJson<T>(ROOT + what, { ...this.query, ...(this.early && what === 'tiles' ? { derived: 0 } : {}), ...more }, signal);
+    return getJson<T>(
+      ROOT + what,
+      { ...this.query, ...(this.early && what === 'tiles' ? { derived: 0 } : {}), ...more },
+      signal,
+    );
   }
 
   /** What is there at once, which may be all: see `complete`. */
@@ -193,7 +203,10 @@ export class TraceServer {
   }
 
   /** Steps of one host, by its name, or of the first that has any. */
-  steps(host: string | null, signal?: AbortSignal): Promise<Pick<TraceInfo, 'steps' | 'steps_host'>> {
+  steps(
+    host: string | null,
+    signal?: AbortSignal,
+  ): Promise<Pick<TraceInfo, 'steps' | 'steps_host'>> {
     return this.get('steps', host === null ? {} : { host }, signal);
   }
 
@@ -205,16 +218,52 @@ export class TraceServer {
     return this.get('neighbour', { id, direction }, signal);
   }
 
-  list(tracks: readonly string[], from: number, to: number, offset: number, limit: number, signal?: AbortSignal): Promise<ListAnswer> {
-    return this.get('events', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), offset, limit }, signal);
+  list(
+    tracks: readonly string[],
+    from: number,
+    to: number,
+    offset: number,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<ListAnswer> {
+    return this.get(
+      'events',
+      { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), offset, limit },
+      signal,
+    );
   }
 
   search(query: SearchQuery, more: Query, signal?: AbortSignal): Promise<SearchAnswer> {
-    return this.get('search', { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0, ...more }, signal);
+    return this.get(
+      'search',
+      {
+        q: query.q,
+        mode: query.regex ? 'regex' : 'text',
+        in: query.inside,
+        case: query.matchCase ? 1 : 0,
+        ...more,
+      },
+      signal,
+    );
   }
 
-  area(tracks: readonly string[], from: number, to: number, layer: string, signal?: AbortSignal): Promise<AreaAnswer> {
-    return this.get('aggregate', { tracks: tracks.join(','), from_ps: whole(from), to_ps: whole(to), ...(layer === '' ? {} : { layer }) }, signal);
+  area(
+    tracks: readonly string[],
+    from: number,
+    to: number,
+    layer: string,
+    signal?: AbortSignal,
+  ): Promise<AreaAnswer> {
+    return this.get(
+      'aggregate',
+      {
+        tracks: tracks.join(','),
+        from_ps: whole(from),
+        to_ps: whole(to),
+        ...(layer === '' ? {} : { layer }),
+      },
+      signal,
+    );
   }
 }
 

@@ -1,10 +1,23 @@
-// Boxes without WebGL2: pixels are written by hand and put on a 2D canvas in one go. A row of boxes looks the same on all of
-// its lines, so one line is made and copied; tens of thousands of boxes cost no more than their pixels.
+// SPDX-License-Identifier: Apache-2.0
+// Boxes without WebGL2: pixels are written by hand and put on a 2D canvas in one go. A row of boxes
+// looks the same on all of
+// its lines, so one line is made and copied; tens of thousands of boxes cost no more than their
+// pixels.
 
 import { mix, type Rgb } from '../core/colours';
 import type { Colouring } from './colours';
 import { firstEndingAfter } from './decode';
-import { GAP_FROM_PX, HATCH_LINE_PX, HATCH_PX, HIGHLIGHT, type Band, type Plain, type Renderer, type Scene, type Strip } from './renderer';
+import {
+  GAP_FROM_PX,
+  HATCH_LINE_PX,
+  HATCH_PX,
+  HIGHLIGHT,
+  type Band,
+  type Plain,
+  type Renderer,
+  type Scene,
+  type Strip,
+} from './renderer';
 import { toX } from './viewport';
 
 const OPAQUE = 0xff000000;
@@ -28,16 +41,26 @@ class CanvasRenderer implements Renderer {
   private line = new Uint32Array(0);
   private hatched = new Uint8Array(0);
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly context: CanvasRenderingContext2D, private readonly colouring: Colouring) {
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly context: CanvasRenderingContext2D,
+    private readonly colouring: Colouring,
+  ) {
     this.image = context.createImageData(1, 1);
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
   draw(scene: Scene): void {
     const { canvas, context, colouring } = this;
-    // One pixel for each of the page's, whatever the screen has: the browser enlarges boxes well, and letters are not drawn here.
+    // One pixel for each of the page's, whatever the screen has: the browser enlarges boxes well,
+    // and letters are not drawn here.
     const [w, h] = [Math.round(scene.width), Math.round(scene.height)];
-    if (canvas.width !== w || canvas.height !== h || this.image.width !== w || this.image.height !== h) {
+    if (
+      canvas.width !== w ||
+      canvas.height !== h ||
+      this.image.width !== w ||
+      this.image.height !== h
+    ) {
       canvas.width = w;
       canvas.height = h;
       this.image = context.createImageData(w, h);
@@ -63,8 +86,14 @@ class CanvasRenderer implements Renderer {
   }
 
   private drawPlain(plain: Plain, band: Band, w: number, h: number): void {
-    const [left, right] = [Math.max(0, Math.round(plain.x)), Math.min(w, Math.max(Math.round(plain.x) + 1, Math.round(plain.x + plain.width)))];
-    const [top, bottom] = [Math.max(0, band.top, Math.round(plain.y)), Math.min(h, band.bottom, Math.round(plain.y + plain.height))];
+    const [left, right] = [
+      Math.max(0, Math.round(plain.x)),
+      Math.min(w, Math.max(Math.round(plain.x) + 1, Math.round(plain.x + plain.width))),
+    ];
+    const [top, bottom] = [
+      Math.max(0, band.top, Math.round(plain.y)),
+      Math.min(h, band.bottom, Math.round(plain.y + plain.height)),
+    ];
     if (right <= left) return;
     const colour = pack(plain.colour);
     for (let y = top; y < bottom; y += 1) this.pixels.fill(colour, y * w + left, y * w + right);
@@ -80,14 +109,24 @@ class CanvasRenderer implements Renderer {
     }
   }
 
-  private drawRow(strip: Strip, row: number, scene: Scene, w: number, top: number, bottom: number): void {
+  private drawRow(
+    strip: Strip,
+    row: number,
+    scene: Scene,
+    w: number,
+    top: number,
+    bottom: number,
+  ): void {
     const { colouring, line, hatched, pixels } = this;
     const { block } = strip;
     const { view, width, minPs, highlight } = scene;
     const [from, to] = [Math.max(strip.from, view.from), Math.min(strip.to, view.to)];
     if (to <= from) return;
     const perPs = width / (view.to - view.from);
-    const [clipLeft, clipRight] = [Math.max(0, Math.round(toX(view, width, from))), Math.min(w, Math.round(toX(view, width, to)))];
+    const [clipLeft, clipRight] = [
+      Math.max(0, Math.round(toX(view, width, from))),
+      Math.min(w, Math.round(toX(view, width, to))),
+    ];
     const colours = colouring.of(block);
     const end = block.rows[row + 1] ?? 0;
     let [least, most, merged] = [w, 0, false];
@@ -100,13 +139,15 @@ class CanvasRenderer implements Renderer {
       const x = (start - view.from) * perPs;
       const wide = length * perPs;
       let left = Math.floor(x);
-      // Neighbours that touch are cut at the same pixel, so that the gap between them is never lost.
+      // Neighbours that touch are cut at the same pixel, so that the gap between them is never
+      // lost.
       let right = Math.max(left + 1, Math.floor(x + wide) - (wide > GAP_FROM_PX ? 1 : 0));
       left = Math.max(left, clipLeft);
       right = Math.min(right, clipRight);
       if (right <= left) continue;
       let colour = colours[i] ?? 0;
-      if (block.name[i] === highlight) colour = pack(mix(unpack(colour), colouring.inks.ink, HIGHLIGHT));
+      if (block.name[i] === highlight)
+        colour = pack(mix(unpack(colour), colouring.inks.ink, HIGHLIGHT));
       // Boxes of a pixel or two are the most; a loop is quicker for them than a call.
       for (let at = left; at < right; at += 1) {
         line[at] = colour;
@@ -126,10 +167,14 @@ class CanvasRenderer implements Renderer {
         const colour = line[x] ?? 0;
         if (colour === 0) continue;
         // Half of the colour and half of the ground, all four bytes at once.
-        pixels[place + x] = hatched[x] === 1 && (x + y) % HATCH_PX < HATCH_LINE_PX ? ((((colour & EVEN) >>> 1) + halfGround) | OPAQUE) >>> 0 : colour;
+        pixels[place + x] =
+          hatched[x] === 1 && (x + y) % HATCH_PX < HATCH_LINE_PX
+            ? ((((colour & EVEN) >>> 1) + halfGround) | OPAQUE) >>> 0
+            : colour;
       }
     }
-    for (let y = top + different; y < bottom; y += 1) pixels.copyWithin(y * w + least, (y - different) * w + least, (y - different) * w + most);
+    for (let y = top + different; y < bottom; y += 1)
+      pixels.copyWithin(y * w + least, (y - different) * w + least, (y - different) * w + most);
     line.fill(0, least, most);
   }
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The colour of an event: by category, by name or by duration; the same everywhere.
 
 import { durationColour, inkOn, mix, nameColour, parseColour, type Rgb } from '../core/colours';
@@ -32,8 +33,15 @@ function resolved(probe: HTMLElement, name: string): Rgb {
 export function readInks(probe: HTMLElement): Inks {
   const one = (name: string): Rgb => resolved(probe, name);
   const inks = {
-    ground: one('ground'), ground2: one('ground-2'), line: one('line'), ink: one('ink'), ink2: one('ink-2'), accent: one('accent'), accentSoft: one('accent-soft'),
-    categories: CATEGORIES.map((category) => one(category.token)), dark: document.documentElement.dataset['theme'] === 'dark',
+    ground: one('ground'),
+    ground2: one('ground-2'),
+    line: one('line'),
+    ink: one('ink'),
+    ink2: one('ink-2'),
+    accent: one('accent'),
+    accentSoft: one('accent-soft'),
+    categories: CATEGORIES.map((category) => one(category.token)),
+    dark: document.documentElement.dataset['theme'] === 'dark',
   };
   probe.style.color = '';
   return inks;
@@ -49,7 +57,11 @@ export class Colouring {
   private readonly tested: boolean[] = [];
   private readonly cache = new WeakMap<Block, { version: number; colours: Uint32Array }>();
 
-  constructor(private readonly names: Names, public inks: Inks, public mode: ColourMode) {}
+  constructor(
+    private readonly names: Names,
+    public inks: Inks,
+    public mode: ColourMode,
+  ) {}
 
   set(inks: Inks, mode: ColourMode): void {
     this.inks = inks;
@@ -77,7 +89,10 @@ export class Colouring {
     return inks.categories[category] ?? inks.categories[inks.categories.length - 1] ?? inks.ink2;
   }
 
-  /** Opaque colours as red, green, blue, alpha bytes in memory; a stretch that is mostly empty is nearer to the ground. */
+  /**
+   * Opaque colours as red, green, blue, alpha bytes in memory; a stretch that is mostly empty is
+   * nearer to the ground.
+   */
   of(block: Block): Uint32Array {
     const known = this.cache.get(block);
     if (known !== undefined && known.version === this.version) return known.colours;
@@ -85,7 +100,8 @@ export class Colouring {
     const bytes = new Uint8Array(colours.buffer);
     for (let i = 0; i < block.size; i += 1) {
       let colour = this.one(block.name[i] ?? 0, block.category[i] ?? -1, block.duration[i] ?? 0);
-      if ((block.count[i] ?? 1) > 1) colour = mix(this.inks.ground, colour, 0.4 + (0.6 * (block.busy[i] ?? 255)) / 255);
+      if ((block.count[i] ?? 1) > 1)
+        colour = mix(this.inks.ground, colour, 0.4 + (0.6 * (block.busy[i] ?? 255)) / 255);
       if (this.stepsBack(block.name[i] ?? 0)) colour = mix(colour, this.inks.ground, STEP_BACK);
       bytes[4 * i] = colour[0];
       bytes[4 * i + 1] = colour[1];
@@ -96,7 +112,7 @@ export class Colouring {
     return colours;
   }
 
-  /** What can be read on a packed colour. */
+  /** The colour of text that can be read on a packed colour. */
   ink(packed: number): string {
     return inkOn([packed & 255, (packed >>> 8) & 255, (packed >>> 16) & 255]);
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the server's compact tiles to columns that can be drawn. Pure.
 
 export interface TileTrack {
@@ -33,7 +34,9 @@ export interface TileAnswer {
   tracks: TileTrack[];
 }
 
-/** Names get one number each for as long as the page shows a trace, so that blocks can be compared. */
+/**
+ * Names get one number each for as long as the page shows a trace, so that blocks can be compared.
+ */
 export class Names {
   private readonly index = new Map<string, number>();
   readonly text: string[] = [];
@@ -102,13 +105,32 @@ const MOST_DEPTHS = 4096;
 /** An answer that does not say. */
 const NO_CATEGORY = 255;
 
-function decodeTrack(answer: TileAnswer, track: TileTrack, rename: readonly number[], index: number): Block {
+function decodeTrack(
+  answer: TileAnswer,
+  track: TileTrack,
+  rename: readonly number[],
+  index: number,
+): Block {
   const starts = track.start ?? [];
   const size = starts.length;
   const block: Block = {
-    track: track.id, level: answer.level, index, from: answer.from_ps, to: answer.to_ps, slot: track.slot_ps, size,
-    start: new Float64Array(size), duration: Float64Array.from(track.duration ?? []), name: new Uint32Array(size), category: new Uint8Array(size).fill(NO_CATEGORY),
-    event: new Uint32Array(size), count: new Uint32Array(size).fill(1), busy: new Uint8Array(size).fill(255), depth: new Uint16Array(size), rows: new Uint32Array(1), counter: null,
+    track: track.id,
+    level: answer.level,
+    index,
+    from: answer.from_ps,
+    to: answer.to_ps,
+    slot: track.slot_ps,
+    size,
+    start: new Float64Array(size),
+    duration: Float64Array.from(track.duration ?? []),
+    name: new Uint32Array(size),
+    category: new Uint8Array(size).fill(NO_CATEGORY),
+    event: new Uint32Array(size),
+    count: new Uint32Array(size).fill(1),
+    busy: new Uint8Array(size).fill(255),
+    depth: new Uint16Array(size),
+    rows: new Uint32Array(1),
+    counter: null,
   };
   const rows: number[] = [0];
   let at = 0;
@@ -137,11 +159,19 @@ function decodeTrack(answer: TileAnswer, track: TileTrack, rename: readonly numb
     if (merged >= size) return;
     block.count[merged] = track.count?.[i] ?? 2;
     const length = Math.max(1, block.duration[merged] ?? 1);
-    block.busy[merged] = Math.max(1, Math.round(255 * Math.min(1, (track.busy?.[i] ?? length) / length)));
+    block.busy[merged] = Math.max(
+      1,
+      Math.round(255 * Math.min(1, (track.busy?.[i] ?? length) / length)),
+    );
   });
   if (track.time !== undefined) {
     const [time, last] = [sums(track.time), Float64Array.from(track.last ?? [])];
-    block.counter = { time, last, min: Float64Array.from(track.min ?? last), max: Float64Array.from(track.max ?? last) };
+    block.counter = {
+      time,
+      last,
+      min: Float64Array.from(track.min ?? last),
+      max: Float64Array.from(track.max ?? last),
+    };
   }
   return block;
 }
@@ -153,7 +183,10 @@ export function decode(answer: TileAnswer, names: Names, index: number): Block[]
   return answer.tracks.map((track) => decodeTrack(answer, track, rename, index));
 }
 
-/** First entry of a row that ends after `ps`; entries of a row do not overlap, so their ends are in order too. */
+/**
+ * First entry of a row that ends after `ps`; entries of a row do not overlap, so their ends are in
+ * order too.
+ */
 export function firstEndingAfter(block: Block, row: number, ps: number): number {
   let [low, high] = [block.rows[row] ?? 0, block.rows[row + 1] ?? block.rows[row] ?? 0];
   while (low < high) {

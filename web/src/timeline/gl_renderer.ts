@@ -1,13 +1,27 @@
-// Boxes by WebGL2: one program, one buffer for each block, made once when the block comes; a frame only sets numbers and draws.
-// Four vertices for each entry rather than instances: software GL draws every instance as a call of its own.
+// SPDX-License-Identifier: Apache-2.0
+// Boxes by WebGL2: one program, one buffer for each block, made once when the block comes; a frame
+// only sets numbers and draws.
+// Four vertices for each entry rather than instances: software GL draws every instance as a call of
+// its own.
 
 import { css } from '../core/colours';
 import type { Colouring } from './colours';
 import { firstEndingAfter, firstStartingFrom, type Block } from './decode';
-import { GAP_FROM_PX, HATCH_LINE_PX, HATCH_PX, HIGHLIGHT, type Band, type Plain, type Renderer, type Scene, type Strip } from './renderer';
+import {
+  GAP_FROM_PX,
+  HATCH_LINE_PX,
+  HATCH_PX,
+  HIGHLIGHT,
+  type Band,
+  type Plain,
+  type Renderer,
+  type Scene,
+  type Strip,
+} from './renderer';
 import { toX } from './viewport';
 
-// Starts and ends are in slots from the block's begin: small numbers, so that 32-bit floats have room to spare.
+// Starts and ends are in slots from the block's begin: small numbers, so that 32-bit floats have
+// room to spare.
 const VERTEX = `#version 300 es
 precision highp float;
 layout(location = 0) in vec2 span;
@@ -70,7 +84,10 @@ interface Kept {
 
 function compile(gl: WebGL2RenderingContext): WebGLProgram | null {
   const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]] as const) {
+  for (const [kind, source] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ] as const) {
     const shader = gl.createShader(kind);
     if (shader === null) return null;
     gl.shaderSource(shader, source);
@@ -91,8 +108,13 @@ class GlRenderer implements Renderer {
   private readonly plain: Kept;
   private plainWords = new ArrayBuffer(0);
 
-  constructor(private readonly gl: WebGL2RenderingContext, private readonly program: WebGLProgram, private readonly colouring: Colouring) {
-    for (const name of ['size', 'place', 'limits', 'looks', 'ground', 'ink', 'hatch']) this.uniforms[name] = gl.getUniformLocation(program, name);
+  constructor(
+    private readonly gl: WebGL2RenderingContext,
+    private readonly program: WebGLProgram,
+    private readonly colouring: Colouring,
+  ) {
+    for (const name of ['size', 'place', 'limits', 'looks', 'ground', 'ink', 'hatch'])
+      this.uniforms[name] = gl.getUniformLocation(program, name);
     gl.disable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     this.corners = gl.createBuffer();
@@ -149,7 +171,8 @@ class GlRenderer implements Renderer {
     if (quads <= this.quads) return;
     this.quads = Math.max(quads, 2 * this.quads);
     const list = new Uint32Array(6 * this.quads);
-    for (let i = 0; i < this.quads; i += 1) list.set([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 2, 4 * i + 1, 4 * i + 3], 6 * i);
+    for (let i = 0; i < this.quads; i += 1)
+      list.set([4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 2, 4 * i + 1, 4 * i + 3], 6 * i);
     const { gl } = this;
     gl.bindVertexArray(null);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.corners);
@@ -209,7 +232,12 @@ class GlRenderer implements Renderer {
     const [from, to] = [Math.max(strip.from, view.from), Math.min(strip.to, view.to)];
     if (to <= from) return;
     gl.bindVertexArray(kept.array);
-    gl.uniform3f(uniforms['limits'] ?? null, toX(view, width, from), toX(view, width, to), minPs / slot);
+    gl.uniform3f(
+      uniforms['limits'] ?? null,
+      toX(view, width, from),
+      toX(view, width, to),
+      minPs / slot,
+    );
     const left = toX(view, width, block.from);
     // Entries are in order, so what is in sight of a row is one piece of the buffer.
     for (let row = 0; row + 1 < block.rows.length; row += 1) {
@@ -232,7 +260,8 @@ class GlRenderer implements Renderer {
     if (this.plainWords.byteLength < need) this.plainWords = new ArrayBuffer(2 * need);
     const [floats, words] = [new Float32Array(this.plainWords), new Uint32Array(this.plainWords)];
     list.forEach((one, i) => {
-      const colour = (one.colour[0] | (one.colour[1] << 8) | (one.colour[2] << 16) | 0xff000000) >>> 0;
+      const colour =
+        (one.colour[0] | (one.colour[1] << 8) | (one.colour[2] << 16) | 0xff000000) >>> 0;
       for (let at = i * CORNERS * WORDS; at < (i + 1) * CORNERS * WORDS; at += WORDS) {
         floats[at] = one.x;
         floats[at + 1] = one.x + one.width + (one.width > GAP_FROM_PX ? 1 : 0);
@@ -249,7 +278,8 @@ class GlRenderer implements Renderer {
       const one = list[i];
       if (one === undefined) break;
       let end = i + 1;
-      while (end < list.length && list[end]?.y === one.y && list[end]?.height === one.height) end += 1;
+      while (end < list.length && list[end]?.y === one.y && list[end]?.height === one.height)
+        end += 1;
       gl.uniform4f(uniforms['place'] ?? null, 0, 1, one.y, one.height);
       gl.drawElements(gl.TRIANGLES, 6 * (end - i), gl.UNSIGNED_INT, 24 * i);
       i = end;
@@ -264,16 +294,25 @@ function isSoftware(gl: WebGL2RenderingContext): boolean {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
 }
 
-/** Null where the browser has no WebGL2 or only draws it without a graphics card: then writing pixels by hand is quicker. */
+/**
+ * Null where the browser has no WebGL2 or only draws it without a graphics card: then writing
+ * pixels by hand is quicker.
+ */
 export function glRenderer(canvas: HTMLCanvasElement, colouring: Colouring): Renderer | null {
-  const gl = canvas.getContext('webgl2', { alpha: false, antialias: false, depth: false, stencil: false, powerPreference: 'high-performance' });
+  const gl = canvas.getContext('webgl2', {
+    alpha: false,
+    antialias: false,
+    depth: false,
+    stencil: false,
+    powerPreference: 'high-performance',
+  });
   if (gl !== null && isSoftware(gl)) {
     gl.getExtension('WEBGL_lose_context')?.loseContext();
     return null;
   }
   const program = gl === null ? null : compile(gl);
   if (gl === null || program === null) return null;
-  // What the page looks like while the first tiles are on their way.
+  // The ground is all that shows while the first tiles are on their way.
   canvas.style.background = css(colouring.inks.ground);
   return new GlRenderer(gl, program, colouring);
 }

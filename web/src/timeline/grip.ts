@@ -1,4 +1,6 @@
-// A bar between two parts of the page that is dragged, or moved with arrows, to give one of them more room.
+// SPDX-License-Identifier: Apache-2.0
+// A bar between two parts of the page that is dragged, or moved with arrows, to give one of them
+// more room.
 
 import { h } from '../core/dom';
 import { setTaste, taste } from '../core/taste';
@@ -17,7 +19,13 @@ const STEP_PX = 24;
 
 /** A horizontal bar; what lies below it grows when it goes up. */
 export function grip({ label, name, smallest, largest, initial, set }: GripOptions): HTMLElement {
-  const element = h('div', { class: 'trace-grip', role: 'separator', tabindex: '0', 'aria-orientation': 'horizontal', 'aria-label': label });
+  const element = h('div', {
+    class: 'trace-grip',
+    role: 'separator',
+    tabindex: '0',
+    'aria-orientation': 'horizontal',
+    'aria-label': label,
+  });
   let size = 0;
   const put = (wanted: number, keep: boolean): void => {
     size = Math.round(Math.min(Math.max(wanted, smallest), Math.max(smallest, largest())));
@@ -33,10 +41,14 @@ export function grip({ label, name, smallest, largest, initial, set }: GripOptio
     const [from, before] = [event.clientY, size];
     const move = (next: PointerEvent): void => put(before + from - next.clientY, false);
     element.addEventListener('pointermove', move);
-    element.addEventListener('lostpointercapture', () => {
-      element.removeEventListener('pointermove', move);
-      put(size, true);
-    }, { once: true });
+    element.addEventListener(
+      'lostpointercapture',
+      () => {
+        element.removeEventListener('pointermove', move);
+        put(size, true);
+      },
+      { once: true },
+    );
   });
   element.addEventListener('keydown', (event) => {
     const by = { ArrowUp: STEP_PX, ArrowDown: -STEP_PX }[event.key];

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is under the pointer: binary search in the rows of the blocks that were drawn. Pure.
 
 import { firstEndingAfter, type Block } from './decode';
@@ -27,12 +28,26 @@ const REACH_PX = 3;
 
 export function entryOf(row: TrackRow, block: Block, at: number): Entry {
   return {
-    row, block, at, depth: block.depth[at] ?? 0, start: block.start[at] ?? 0, duration: block.duration[at] ?? 0, name: block.name[at] ?? 0, count: block.count[at] ?? 1,
+    row,
+    block,
+    at,
+    depth: block.depth[at] ?? 0,
+    start: block.start[at] ?? 0,
+    duration: block.duration[at] ?? 0,
+    name: block.name[at] ?? 0,
+    count: block.count[at] ?? 1,
     id: `${block.track}.${block.event[at] ?? 0}`,
   };
 }
 
-export function hit(strips: readonly RowStrip[], view: View, width: number, x: number, y: number, minPs: number): Entry | null {
+export function hit(
+  strips: readonly RowStrip[],
+  view: View,
+  width: number,
+  x: number,
+  y: number,
+  minPs: number,
+): Entry | null {
   const ps = toTime(view, width, x);
   const reach = ((view.to - view.from) / width) * REACH_PX;
   let best: Entry | null = null;
@@ -42,7 +57,11 @@ export function hit(strips: readonly RowStrip[], view: View, width: number, x: n
     const depth = Math.floor((y - strip.top) / strip.pitch);
     const { block } = strip;
     if (depth < 0 || depth + 1 >= block.rows.length || y - strip.top < 0) continue;
-    for (let i = firstEndingAfter(block, depth, ps - reach); i < (block.rows[depth + 1] ?? 0); i += 1) {
+    for (
+      let i = firstEndingAfter(block, depth, ps - reach);
+      i < (block.rows[depth + 1] ?? 0);
+      i += 1
+    ) {
       const start = block.start[i] ?? 0;
       const end = start + (block.duration[i] ?? 0);
       if (start > ps + reach) break;
@@ -58,12 +77,19 @@ export function hit(strips: readonly RowStrip[], view: View, width: number, x: n
 }
 
 /** The edge of a box nearest to a time, within reach: what measuring holds on to. */
-export function snap(strips: readonly RowStrip[], view: View, width: number, x: number, y: number): number {
+export function snap(
+  strips: readonly RowStrip[],
+  view: View,
+  width: number,
+  x: number,
+  y: number,
+): number {
   const ps = toTime(view, width, x);
   const found = hit(strips, view, width, x, y, 0);
   if (found === null || found.count > 1) return ps;
   const reach = ((view.to - view.from) / width) * 8;
   const end = found.start + found.duration;
-  const [near, far] = Math.abs(found.start - ps) < Math.abs(end - ps) ? [found.start, end] : [end, found.start];
+  const [near, far] =
+    Math.abs(found.start - ps) < Math.abs(end - ps) ? [found.start, end] : [end, found.start];
   return Math.abs(near - ps) <= reach ? near : Math.abs(far - ps) <= reach ? far : ps;
 }

@@ -1,4 +1,6 @@
-// Text inside boxes: only in boxes wide enough to read it, cut where it does not fit, and never more than a screen can hold.
+// SPDX-License-Identifier: Apache-2.0
+// Text inside boxes: only in boxes wide enough to read it, cut where it does not fit, and never
+// more than a screen can hold.
 
 import { count } from '../core/format';
 import { eventLabel, trimRight } from '../core/names';
@@ -24,7 +26,10 @@ export class LabelTexts {
   private readonly texts: string[] = [];
   private readonly widths: number[] = [];
 
-  constructor(private readonly names: Names, private readonly measure: (text: string) => number) {}
+  constructor(
+    private readonly names: Names,
+    private readonly measure: (text: string) => number,
+  ) {}
 
   text(name: number): string {
     let text = this.texts[name];
@@ -55,7 +60,13 @@ function noteText(events: number, room: number): string {
 }
 
 export function drawLabels(
-  context: CanvasRenderingContext2D, strips: readonly Strip[], view: View, width: number, texts: LabelTexts, colouring: Colouring, minPs: number,
+  context: CanvasRenderingContext2D,
+  strips: readonly Strip[],
+  view: View,
+  width: number,
+  texts: LabelTexts,
+  colouring: Colouring,
+  minPs: number,
 ): number {
   let drawn = 0;
   const perPs = width / (view.to - view.from);
@@ -74,7 +85,8 @@ export function drawLabels(
         const start = block.start[i] ?? 0;
         if (start >= to) break;
         const left = Math.max(start, view.from);
-        // The block in which the visible part begins writes the label; its neighbour would write it again.
+        // The block in which the visible part begins writes the label; its neighbour would write it
+        // again.
         if (left < from || drawn >= MOST_LABELS) continue;
         const length = block.duration[i] ?? 0;
         const x = toX(view, width, left);
@@ -109,7 +121,14 @@ export function drawLabels(
   return drawn;
 }
 
-type Note = { track: string; left: number; right: number; top: number; box: number; events: number };
+type Note = {
+  track: string;
+  left: number;
+  right: number;
+  top: number;
+  box: number;
+  events: number;
+};
 
 /** Stretches that go on in the next block. */
 function joined(notes: readonly Note[]): Note[] {
@@ -134,12 +153,17 @@ function widest(notes: readonly Note[]): Note[] {
   const best = new Map<string, Note>();
   for (const note of notes) {
     const other = best.get(note.track);
-    if (other === undefined || note.right - note.left > other.right - other.left) best.set(note.track, note);
+    if (other === undefined || note.right - note.left > other.right - other.left)
+      best.set(note.track, note);
   }
   return [...best.values()];
 }
 
-function drawNotes(context: CanvasRenderingContext2D, notes: readonly Note[], { inks }: Colouring): void {
+function drawNotes(
+  context: CanvasRenderingContext2D,
+  notes: readonly Note[],
+  { inks }: Colouring,
+): void {
   for (const note of notes) {
     if (note.right - note.left < MIN_NOTE_PX) continue;
     const text = noteText(note.events, note.right - note.left - 16);
@@ -154,7 +178,11 @@ function drawNotes(context: CanvasRenderingContext2D, notes: readonly Note[], { 
 }
 
 /** How many boxes are in sight, and how many events they stand for. */
-export function countDrawn(strips: readonly Strip[], view: View, minPs: number): { boxes: number; events: number } {
+export function countDrawn(
+  strips: readonly Strip[],
+  view: View,
+  minPs: number,
+): { boxes: number; events: number } {
   let boxes = 0;
   let events = 0;
   for (const { block, from, to } of strips) {
@@ -165,7 +193,8 @@ export function countDrawn(strips: readonly Strip[], view: View, minPs: number):
       for (let i = firstEndingAfter(block, row, low); i < end; i += 1) {
         const start = block.start[i] ?? 0;
         if (start >= high) break;
-        // What began before belongs to the strip it began in, or to the left edge of the view.
+        // An event that began before belongs to the strip it began in, or to the left edge of the
+        // view.
         if (start < low && low !== view.from) continue;
         const many = block.count[i] ?? 1;
         if (many === 1 && (block.duration[i] ?? 0) < minPs) continue;
@@ -181,8 +210,18 @@ export function countDrawn(strips: readonly Strip[], view: View, minPs: number):
 export function depthOf(blocks: readonly Block[], event: number, start: number): number | null {
   for (const block of blocks) {
     for (let row = 0; row + 1 < block.rows.length; row += 1) {
-      for (let i = firstEndingAfter(block, row, start - 1); i < (block.rows[row + 1] ?? 0) && (block.start[i] ?? 0) <= start; i += 1) {
-        if (block.event[i] === event || ((block.count[i] ?? 1) > 1 && (block.start[i] ?? 0) <= start && (block.start[i] ?? 0) + (block.duration[i] ?? 0) > start)) return row;
+      for (
+        let i = firstEndingAfter(block, row, start - 1);
+        i < (block.rows[row + 1] ?? 0) && (block.start[i] ?? 0) <= start;
+        i += 1
+      ) {
+        if (
+          block.event[i] === event ||
+          ((block.count[i] ?? 1) > 1 &&
+            (block.start[i] ?? 0) <= start &&
+            (block.start[i] ?? 0) + (block.duration[i] ?? 0) > start)
+        )
+          return row;
       }
     }
   }

@@ -1,4 +1,6 @@
-// Selection, area and marks as they stand in the address. Pure. Times there are nanoseconds from the trace's begin.
+// SPDX-License-Identifier: Apache-2.0
+// Selection, area and marks as they stand in the address. Pure. Times there are nanoseconds from
+// the trace's begin.
 
 export interface Area {
   from: number;
@@ -31,7 +33,10 @@ export function readSelection(text: string): Selection {
   const area = /^area:(-?[\d.]+)-(-?[\d.]+)(?::([\d.,]*))?$/.exec(text);
   const [from, to] = [fromNs(area?.[1] ?? ''), fromNs(area?.[2] ?? '')];
   if (from === null || to === null || to < from) return null;
-  return { kind: 'area', area: { from, to, tracks: (area?.[3] ?? '').split(',').filter((one) => one !== '') } };
+  return {
+    kind: 'area',
+    area: { from, to, tracks: (area?.[3] ?? '').split(',').filter((one) => one !== '') },
+  };
 }
 
 export function writeArea(area: Area): string {
@@ -40,13 +45,20 @@ export function writeArea(area: Area): string {
 
 /** `1200.5,8000~end of warm-up` */
 export function readMarks(text: string): Mark[] {
-  return text.split(',').flatMap((part): Mark[] => {
-    const mark = part.indexOf('~');
-    const ps = fromNs(mark < 0 ? part : part.slice(0, mark));
-    return ps === null ? [] : [{ ps, label: mark < 0 ? '' : part.slice(mark + 1).replace(/%2C/g, ',') }];
-  }).sort((a, b) => a.ps - b.ps);
+  return text
+    .split(',')
+    .flatMap((part): Mark[] => {
+      const mark = part.indexOf('~');
+      const ps = fromNs(mark < 0 ? part : part.slice(0, mark));
+      return ps === null
+        ? []
+        : [{ ps, label: mark < 0 ? '' : part.slice(mark + 1).replace(/%2C/g, ',') }];
+    })
+    .sort((a, b) => a.ps - b.ps);
 }
 
 export function writeMarks(marks: readonly Mark[]): string {
-  return marks.map(({ ps, label }) => `${toNs(ps)}${label === '' ? '' : `~${label.replace(/,/g, '%2C')}`}`).join(',');
+  return marks
+    .map(({ ps, label }) => `${toNs(ps)}${label === '' ? '' : `~${label.replace(/,/g, '%2C')}`}`)
+    .join(',');
 }

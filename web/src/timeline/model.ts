@@ -1,9 +1,14 @@
-// Which tracks are shown, in which order and where. Pure: trace and choices in, rows with their places out.
+// SPDX-License-Identifier: Apache-2.0
+// Which tracks are shown, in which order and where. Pure: trace and choices in, rows with their
+// places out.
 
 import { textFilter } from '../core/filter';
 import type { ProcessInfo, TraceInfo, TrackInfo } from './answers';
 
-/** Lists of ids as they stand in the address; a process is `p` and its id, so that it is never taken for a track. */
+/**
+ * Lists of ids as they stand in the address; a process is `p` and its id, so that it is never taken
+ * for a track.
+ */
 export interface Choices {
   pin: readonly string[];
   hide: ReadonlySet<string>;
@@ -65,29 +70,45 @@ export const processKey = (process: ProcessInfo): string => `p${process.id}`;
 
 export function processTitle(trace: TraceInfo, process: ProcessInfo): string {
   const host = trace.hosts.find((one) => one.index === process.host)?.host ?? '';
-  return trace.hosts.length < 2 || host === '' || process.name.startsWith(host) ? process.name : `${host} ${process.name}`;
+  return trace.hosts.length < 2 || host === '' || process.name.startsWith(host)
+    ? process.name
+    : `${host} ${process.name}`;
 }
 
-/** What is listed comes first, in that order; the rest keeps its own. */
-export function ordered<T>(list: readonly T[], key: (one: T) => string, order: readonly string[]): T[] {
+/** Listed items come first, in the order of the list; the rest keeps its own. */
+export function ordered<T>(
+  list: readonly T[],
+  key: (one: T) => string,
+  order: readonly string[],
+): T[] {
   const place = new Map(order.map((id, index) => [id, index]));
-  return list.map((one, index) => ({ one, rank: place.get(key(one)) ?? order.length + index })).sort((a, b) => a.rank - b.rank).map(({ one }) => one);
+  return list
+    .map((one, index) => ({ one, rank: place.get(key(one)) ?? order.length + index }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ one }) => one);
 }
 
 /** The order that puts an id `by` places further; null where it is at the end already. */
-export function moved(ids: readonly string[], id: string, by: number, order: readonly string[]): string[] | null {
+export function moved(
+  ids: readonly string[],
+  id: string,
+  by: number,
+  order: readonly string[],
+): string[] | null {
   const at = ids.indexOf(id);
   const to = Math.min(ids.length - 1, Math.max(0, at + by));
   if (at < 0 || to === at) return null;
   const list = ids.filter((one) => one !== id);
   list.splice(to, 0, id);
-  // Only as much as differs from the order without a list needs to be said; siblings elsewhere keep their words.
+  // Only as much as differs from the order without a list needs to be said; siblings elsewhere keep
+  // their words.
   const mine = new Set(ids);
   return [...order.filter((one) => !mine.has(one)), ...list.slice(0, Math.max(at, to) + 1)];
 }
 
 /**
- * Processes that are open when nobody has said anything: as many as a person looks through. Derived lines do not count,
+ * Processes that are open when nobody has said anything: as many as a person looks through. Derived
+ * lines do not count,
  * because they may come later, and no process should fold itself then.
  */
 export function openByDefault(trace: TraceInfo): Set<string> {
@@ -107,13 +128,32 @@ export function isOpen(key: string, choices: Choices, initially: ReadonlySet<str
   return choices.open.has(key) || (initially.has(key) && !choices.fold.has(key));
 }
 
-export function trackRow(process: ProcessInfo, track: TrackInfo, title: string, y: number, folded: boolean, pinned: boolean): TrackRow {
+export function trackRow(
+  process: ProcessInfo,
+  track: TrackInfo,
+  title: string,
+  y: number,
+  folded: boolean,
+  pinned: boolean,
+): TrackRow {
   const depth = Math.max(1, track.depth);
   const squeezed = folded && depth > 1;
-  const pitch = track.kind === 'counter' ? COUNTER_HEIGHT : squeezed ? Math.max(1, FOLDED / depth) : PITCH;
-  const content = squeezed ? Math.min(2 * FOLDED, pitch * depth) : pitch * (track.kind === 'counter' ? 1 : depth);
+  const pitch =
+    track.kind === 'counter' ? COUNTER_HEIGHT : squeezed ? Math.max(1, FOLDED / depth) : PITCH;
+  const content = squeezed
+    ? Math.min(2 * FOLDED, pitch * depth)
+    : pitch * (track.kind === 'counter' ? 1 : depth);
   return {
-    kind: 'track', key: track.id, process, track, title, pinned, folded: squeezed, y, pitch, height: Math.ceil(content) + 2 * PAD,
+    kind: 'track',
+    key: track.id,
+    process,
+    track,
+    title,
+    pinned,
+    folded: squeezed,
+    y,
+    pitch,
+    height: Math.ceil(content) + 2 * PAD,
     box: track.kind === 'counter' ? pitch : pitch > 4 ? pitch - (PITCH - BOX) : pitch,
   };
 }
@@ -140,12 +180,17 @@ export function layout(trace: TraceInfo, choices: Choices, initially: ReadonlySe
     const shown = ordered(process.tracks, (track) => track.id, choices.order).filter((track) => {
       // A line that holds nothing is no track; the profilers leave it out too.
       if (track.events === 0) return false;
-      const kept = !choices.hide.has(track.id) && (test(track.name) || test(title) || test(`${title} ${track.name}`));
+      const kept =
+        !choices.hide.has(track.id) &&
+        (test(track.name) || test(title) || test(`${title} ${track.name}`));
       if (!kept) hidden += 1;
       return kept;
     });
     for (const track of shown) {
-      if (pins.has(track.id)) pinnedRows.push(trackRow(process, track, trackTitle(track), 0, choices.fold.has(track.id), true));
+      if (pins.has(track.id))
+        pinnedRows.push(
+          trackRow(process, track, trackTitle(track), 0, choices.fold.has(track.id), true),
+        );
     }
     if (shown.length === 0) continue;
     const open = isOpen(key, choices, initially);

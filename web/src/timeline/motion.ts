@@ -1,4 +1,6 @@
-// Moves the view: at once while dragging, in a few frames otherwise, and steadily while a key is held.
+// SPDX-License-Identifier: Apache-2.0
+// Moves the view: at once while dragging, in a few frames otherwise, and steadily while a key is
+// held.
 
 import { between, clamp, near, panBy, zoomAbout, type View } from './viewport';
 
@@ -20,7 +22,12 @@ export class Motion {
   private last = 0;
   private readonly still = matchMedia('(prefers-reduced-motion: reduce)');
 
-  constructor(view: View, private readonly duration: () => number, private readonly moved: () => void, private readonly focus: () => number) {
+  constructor(
+    view: View,
+    private readonly duration: () => number,
+    private readonly moved: () => void,
+    private readonly focus: () => number,
+  ) {
     this.view = view;
     this.target = view;
   }
@@ -62,8 +69,19 @@ export class Motion {
 
   private step(what: Held, seconds: number): void {
     const size = this.target.to - this.target.from;
-    if (what === 'left' || what === 'right') this.target = panBy(this.target, (what === 'left' ? -1 : 1) * size * PAN_PER_S * seconds, this.duration());
-    else this.target = zoomAbout(this.target, this.focus(), ZOOM_PER_S ** (what === 'in' ? -seconds : seconds), this.duration());
+    if (what === 'left' || what === 'right')
+      this.target = panBy(
+        this.target,
+        (what === 'left' ? -1 : 1) * size * PAN_PER_S * seconds,
+        this.duration(),
+      );
+    else
+      this.target = zoomAbout(
+        this.target,
+        this.focus(),
+        ZOOM_PER_S ** (what === 'in' ? -seconds : seconds),
+        this.duration(),
+      );
     if (this.still.matches) this.view = this.target;
   }
 
@@ -75,10 +93,15 @@ export class Motion {
       const passed = Math.min(64, Math.max(0, now - this.last));
       this.last = now;
       for (const [what, since] of this.held) {
-        if (!this.still.matches) this.step(what, (passed / 1000) * Math.min(1, 0.35 + (now - since) / RAMP_MS));
+        if (!this.still.matches)
+          this.step(what, (passed / 1000) * Math.min(1, 0.35 + (now - since) / RAMP_MS));
       }
       if (near(this.view, this.target)) this.view = this.target;
-      else this.view = clamp(between(this.view, this.target, 1 - Math.exp(-passed / EASE_MS)), this.duration());
+      else
+        this.view = clamp(
+          between(this.view, this.target, 1 - Math.exp(-passed / EASE_MS)),
+          this.duration(),
+        );
       const again = this.view !== this.target || (this.held.size > 0 && !this.still.matches);
       this.frame = again ? requestAnimationFrame(turn) : 0;
       this.moved();

@@ -1,4 +1,6 @@
-// What lies over the boxes: labels, the selection, the area, marks, found events, and arrows along links.
+// SPDX-License-Identifier: Apache-2.0
+// What lies over the boxes: labels, the selection, the area, marks, found events, and arrows along
+// links.
 
 import { duration, joined } from '../core/format';
 import type { Rgb } from '../core/colours';
@@ -46,7 +48,8 @@ export interface OverlayScene {
   minPs: number;
 }
 
-const rgb = (colour: Rgb, alpha = 1): string => `rgba(${colour[0]},${colour[1]},${colour[2]},${alpha})`;
+const rgb = (colour: Rgb, alpha = 1): string =>
+  `rgba(${colour[0]},${colour[1]},${colour[2]},${alpha})`;
 
 /** Letters of the page; a canvas does not inherit them. */
 export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
@@ -55,7 +58,12 @@ export function timeText(ps: number): string {
   return joined(duration(ps / 1e6));
 }
 
-export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: number, scale: number): CanvasRenderingContext2D | null {
+export function fitCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  scale: number,
+): CanvasRenderingContext2D | null {
   const [w, h] = [Math.round(width * scale), Math.round(height * scale)];
   const context = canvas.getContext('2d');
   if (context === null) return null;
@@ -69,7 +77,11 @@ export function fitCanvas(canvas: HTMLCanvasElement, width: number, height: numb
 }
 
 export class Overlay {
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly colouring: Colouring, private readonly texts: LabelTexts) {}
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly colouring: Colouring,
+    private readonly texts: LabelTexts,
+  ) {}
 
   draw(scene: OverlayScene): void {
     const { view, width, height } = scene;
@@ -95,7 +107,12 @@ export class Overlay {
       context.lineWidth = 1;
       for (const one of band.hits) {
         const [left, right] = [x(one.from), x(one.to)];
-        context.strokeRect(left - 0.5, one.top - 0.5, Math.max(2, right - left) + 1, one.height + 1);
+        context.strokeRect(
+          left - 0.5,
+          one.top - 0.5,
+          Math.max(2, right - left) + 1,
+          one.height + 1,
+        );
       }
       if (band.selected !== null) {
         const { from, to, top, height: tall } = band.selected;
@@ -113,7 +130,10 @@ export class Overlay {
     if (scene.area !== null) this.drawEdges(context, scene.area, x, height, inks.accent);
     for (const mark of scene.marks) this.drawLine(context, x(mark.ps), height, inks.accent, [5, 3]);
     if (scene.zoomBox !== null) {
-      const [left, right] = [x(scene.zoomBox.from), x(scene.zoomBox.to)].sort((a, b) => a - b) as [number, number];
+      const [left, right] = [x(scene.zoomBox.from), x(scene.zoomBox.to)].sort((a, b) => a - b) as [
+        number,
+        number,
+      ];
       context.fillStyle = rgb(inks.ink, 0.14);
       context.fillRect(left, 0, right - left, height);
       this.drawEdges(context, scene.zoomBox, x, height, inks.ink);
@@ -121,7 +141,13 @@ export class Overlay {
     if (scene.measure !== null) this.drawMeasure(context, scene, scene.measure, x);
   }
 
-  private drawLine(context: CanvasRenderingContext2D, at: number, height: number, colour: Rgb, dash: number[] = []): void {
+  private drawLine(
+    context: CanvasRenderingContext2D,
+    at: number,
+    height: number,
+    colour: Rgb,
+    dash: number[] = [],
+  ): void {
     context.strokeStyle = rgb(colour);
     context.lineWidth = 1;
     context.setLineDash(dash);
@@ -132,12 +158,23 @@ export class Overlay {
     context.setLineDash([]);
   }
 
-  private drawEdges(context: CanvasRenderingContext2D, range: { from: number; to: number }, x: (ps: number) => number, height: number, colour: Rgb): void {
+  private drawEdges(
+    context: CanvasRenderingContext2D,
+    range: { from: number; to: number },
+    x: (ps: number) => number,
+    height: number,
+    colour: Rgb,
+  ): void {
     this.drawLine(context, x(range.from), height, colour);
     this.drawLine(context, x(range.to), height, colour);
   }
 
-  private drawMeasure(context: CanvasRenderingContext2D, { height, width }: OverlayScene, range: { from: number; to: number; y: number }, x: (ps: number) => number): void {
+  private drawMeasure(
+    context: CanvasRenderingContext2D,
+    { height, width }: OverlayScene,
+    range: { from: number; to: number; y: number },
+    x: (ps: number) => number,
+  ): void {
     const { inks } = this.colouring;
     this.drawEdges(context, range, x, height, inks.ink);
     const [left, right] = [x(Math.min(range.from, range.to)), x(Math.max(range.from, range.to))];
@@ -158,13 +195,22 @@ export class Overlay {
     context.fillText(text, at + 6, y + 0.5);
   }
 
-  private drawArrows(context: CanvasRenderingContext2D, { arrows, height }: OverlayScene, x: (ps: number) => number): void {
+  private drawArrows(
+    context: CanvasRenderingContext2D,
+    { arrows, height }: OverlayScene,
+    x: (ps: number) => number,
+  ): void {
     const { inks } = this.colouring;
     for (const arrow of arrows) {
       const [x0, x1] = [x(arrow.fromPs), x(arrow.toPs)];
-      const [y0, y1] = [arrow.fromY, arrow.toY].map((y) => Math.min(height + 20, Math.max(-20, y))) as [number, number];
+      const [y0, y1] = [arrow.fromY, arrow.toY].map((y) =>
+        Math.min(height + 20, Math.max(-20, y)),
+      ) as [number, number];
       const bend = Math.min(80, Math.max(18, Math.abs(x1 - x0) / 2));
-      for (const [colour, wide] of [[inks.ground, 4], [inks.ink, 1.6]] as const) {
+      for (const [colour, wide] of [
+        [inks.ground, 4],
+        [inks.ink, 1.6],
+      ] as const) {
         context.strokeStyle = rgb(colour);
         context.lineWidth = wide;
         context.beginPath();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mouse, wheel, touchpad and touch over the tracks, turned into what is meant by them.
 
 export type Mode = 'select' | 'pan' | 'zoom' | 'measure';
@@ -15,7 +16,9 @@ export interface PointerTarget {
   fit(at: Point): void;
   panBy(dx: number, dy: number): void;
   zoom(x: number, factor: number): void;
-  /** A drag that chooses something; `done` when the button is let go, `null` when it was given up. */
+  /**
+   * A drag that chooses something; `done` when the button is let go, `null` when it was given up.
+   */
   drag(kind: 'select' | 'zoom' | 'measure', from: Point, to: Point, done: boolean): void;
   cancelDrag(): void;
 }
@@ -39,20 +42,32 @@ export function wheelFactor(pixels: number, pinch: boolean): number {
 
 export class Pointers {
   private readonly touches = new Map<number, Point>();
-  private start: { id: number; at: Point; kind: 'click' | 'pan' | 'select' | 'zoom' | 'measure'; last: Point } | null = null;
+  private start: {
+    id: number;
+    at: Point;
+    kind: 'click' | 'pan' | 'select' | 'zoom' | 'measure';
+    last: Point;
+  } | null = null;
   private space = false;
 
-  constructor(private readonly area: HTMLElement, private readonly target: PointerTarget) {
+  constructor(
+    private readonly area: HTMLElement,
+    private readonly target: PointerTarget,
+  ) {
     area.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     area.addEventListener('pointerdown', (event) => this.down(event));
     area.addEventListener('pointermove', (event) => this.move(event));
     area.addEventListener('pointerup', (event) => this.up(event, true));
     area.addEventListener('pointercancel', (event) => this.up(event, false));
-    area.addEventListener('pointerleave', () => { if (this.start === null) target.hover(null); });
+    area.addEventListener('pointerleave', () => {
+      if (this.start === null) target.hover(null);
+    });
     area.addEventListener('dblclick', (event) => target.fit(this.at(event)));
     area.addEventListener('keydown', (event) => this.spaceKey(event, true));
     area.addEventListener('keyup', (event) => this.spaceKey(event, false));
-    area.addEventListener('blur', () => { this.space = false; });
+    area.addEventListener('blur', () => {
+      this.space = false;
+    });
   }
 
   /** Gives up a drag, for Escape. */
@@ -76,7 +91,10 @@ export class Pointers {
 
   private wheel(event: WheelEvent): void {
     const { target } = this;
-    const [dx, dy] = [wheelPixels(event.deltaX, event.deltaMode, 800), wheelPixels(event.deltaY, event.deltaMode, 800)];
+    const [dx, dy] = [
+      wheelPixels(event.deltaX, event.deltaMode, 800),
+      wheelPixels(event.deltaY, event.deltaMode, 800),
+    ];
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
       // Browsers send a pinch on a touchpad as a wheel with Ctrl and small steps.
@@ -94,7 +112,8 @@ export class Pointers {
     const at = this.at(event);
     if (event.pointerType === 'touch') {
       this.touches.set(event.pointerId, at);
-      this.start = this.touches.size === 1 ? { id: event.pointerId, at, kind: 'click', last: at } : null;
+      this.start =
+        this.touches.size === 1 ? { id: event.pointerId, at, kind: 'click', last: at } : null;
       return;
     }
     if (event.button > 1) return;
@@ -121,26 +140,34 @@ export class Pointers {
       return;
     }
     if (start.id !== event.pointerId) return;
-    if (start.kind === 'click' && Math.hypot(at.x - start.at.x, at.y - start.at.y) > CLICK_PX) start.kind = this.wanted;
+    if (start.kind === 'click' && Math.hypot(at.x - start.at.x, at.y - start.at.y) > CLICK_PX)
+      start.kind = this.wanted;
     if (start.kind === 'pan') target.panBy(at.x - start.last.x, at.y - start.last.y);
     else if (start.kind !== 'click') target.drag(start.kind, start.at, at, false);
     start.last = at;
   }
 
-  /** One finger pans, two zoom about their middle. Up and down with one finger is the browser's own scrolling. */
+  /**
+   * One finger pans, two zoom about their middle. Up and down with one finger is the browser's own
+   * scrolling.
+   */
   private touch(id: number, at: Point): void {
     const before = this.touches.get(id);
     if (before === undefined) return;
     this.touches.set(id, at);
     const { target, start } = this;
     if (this.touches.size === 1) {
-      if (start !== null && start.kind === 'click' && Math.abs(at.x - start.at.x) > CLICK_PX) start.kind = 'pan';
+      if (start !== null && start.kind === 'click' && Math.abs(at.x - start.at.x) > CLICK_PX)
+        start.kind = 'pan';
       if (start === null || start.kind === 'pan') target.panBy(at.x - before.x, 0);
       return;
     }
     const other = [...this.touches].find(([key]) => key !== id)?.[1];
     if (other === undefined) return;
-    const [was, is] = [Math.max(20, Math.abs(before.x - other.x)), Math.max(20, Math.abs(at.x - other.x))];
+    const [was, is] = [
+      Math.max(20, Math.abs(before.x - other.x)),
+      Math.max(20, Math.abs(at.x - other.x)),
+    ];
     target.panBy((at.x - before.x) / 2, 0);
     target.zoom((at.x + other.x) / 2, was / is);
   }

@@ -1,4 +1,5 @@
-// What draws boxes has to be able to do; there is one on WebGL2 and one on a 2D canvas.
+// SPDX-License-Identifier: Apache-2.0
+// The interface of renderers, which draw boxes; there is one on WebGL2 and one on a 2D canvas.
 
 import type { Rgb } from '../core/colours';
 import type { Colouring } from './colours';
@@ -56,7 +57,10 @@ export interface Renderer {
 
 export type MakeRenderer = (canvas: HTMLCanvasElement, colouring: Colouring) => Renderer | null;
 
-/** Boxes wider than this have a gap at their right, so that neighbours of one colour can be told apart. */
+/**
+ * Boxes wider than this have a gap at their right, so that neighbours of one colour can be told
+ * apart.
+ */
 export const GAP_FROM_PX = 3;
 /** Distance and width of the lines over merged stretches. */
 export const HATCH_PX = 6;

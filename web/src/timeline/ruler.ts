@@ -1,4 +1,5 @@
-// What stands above the tracks: times, marks, steps, and the whole trace in small.
+// SPDX-License-Identifier: Apache-2.0
+// The part above the tracks: times, marks, steps, and the whole trace in small.
 
 import { inkOn, type Rgb } from '../core/colours';
 import { trimRight } from '../core/names';
@@ -17,7 +18,11 @@ const TICK_ROOM_PX = 96;
 const rgb = (colour: Rgb): string => `rgb(${colour.join(',')})`;
 
 /** Steps that touch an interval; they come in order of their start. */
-export function stepsBetween(steps: readonly StepInfo[], from: number, to: number): { first: number; last: number } {
+export function stepsBetween(
+  steps: readonly StepInfo[],
+  from: number,
+  to: number,
+): { first: number; last: number } {
   let [low, high] = [0, steps.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -33,14 +38,29 @@ export function stepsBetween(steps: readonly StepInfo[], from: number, to: numbe
 const HIT_LOW = 4;
 const HIT_HIGH = 9;
 
-/** How high the mark is of each pixel with a hit; `place` is the pixel of a slot. One hit can be seen beside a thousand. */
-export function hitHeights(counts: readonly number[], place: (slot: number) => number): Map<number, number> {
+/**
+ * How high the mark is of each pixel with a hit; `place` is the pixel of a slot. One hit can be
+ * seen beside a thousand.
+ */
+export function hitHeights(
+  counts: readonly number[],
+  place: (slot: number) => number,
+): Map<number, number> {
   const pixels = new Map<number, number>();
   counts.forEach((hits, slot) => {
     if (hits > 0) pixels.set(place(slot), (pixels.get(place(slot)) ?? 0) + hits);
   });
   const most = Math.log1p(Math.max(1, ...pixels.values()));
-  return new Map([...pixels].map(([x, hits]) => [x, HIT_LOW + Math.round((HIT_HIGH - HIT_LOW) * (most <= Math.LN2 ? 0 : (Math.log1p(hits) - Math.LN2) / (most - Math.LN2)))]));
+  return new Map(
+    [...pixels].map(([x, hits]) => [
+      x,
+      HIT_LOW +
+        Math.round(
+          (HIT_HIGH - HIT_LOW) *
+            (most <= Math.LN2 ? 0 : (Math.log1p(hits) - Math.LN2) / (most - Math.LN2)),
+        ),
+    ]),
+  );
 }
 
 export interface HeadScene {
@@ -67,7 +87,12 @@ export function drawHead(canvas: HTMLCanvasElement, scene: HeadScene, { inks }: 
   for (const tick of list) {
     const x = Math.round(toX(view, width, tick.ps)) + 0.5;
     context.fillStyle = rgb(tick.major ? inks.ink2 : inks.line);
-    context.fillRect(x - 0.5, tick.major ? RULER_HEIGHT - 9 : RULER_HEIGHT - 5, 1, tick.major ? 9 : 5);
+    context.fillRect(
+      x - 0.5,
+      tick.major ? RULER_HEIGHT - 9 : RULER_HEIGHT - 5,
+      1,
+      tick.major ? 9 : 5,
+    );
     if (!tick.major) continue;
     context.fillStyle = rgb(inks.ink2);
     context.fillText(tickLabel(tick.ps, distance), x + 4, 9);
@@ -98,14 +123,19 @@ export function drawHead(canvas: HTMLCanvasElement, scene: HeadScene, { inks }: 
     if (right - reached < 0.7) continue;
     reached = right;
     const chosen = i === scene.step;
-    const colour = chosen ? inks.accent : inks.categories[inks.categories.length - 1] ?? inks.ink2;
+    const colour = chosen
+      ? inks.accent
+      : (inks.categories[inks.categories.length - 1] ?? inks.ink2);
     context.fillStyle = rgb(colour);
     context.fillRect(left, RULER_HEIGHT + 4, Math.max(1, right - left - 1), STEPS_HEIGHT - 9);
     if (right - left < 22) continue;
     const name = /^\d+$/.test(step.name) ? `step ${step.name}` : step.name;
     const room = Math.floor((right - left - 8) / 6);
     // The number is what tells steps apart, so it is what stays.
-    const text = [`${name} · ${timeText(step.duration_ps)}`, name, /\d+$/.exec(step.name)?.[0] ?? ''].find((one) => one.length <= room) ?? '';
+    const text =
+      [`${name} · ${timeText(step.duration_ps)}`, name, /\d+$/.exec(step.name)?.[0] ?? ''].find(
+        (one) => one.length <= room,
+      ) ?? '';
     context.fillStyle = inkOn(colour);
     context.fillText(text, left + 4, RULER_HEIGHT + 4 + (STEPS_HEIGHT - 9) / 2);
   }
@@ -123,7 +153,12 @@ export function drawHead(canvas: HTMLCanvasElement, scene: HeadScene, { inks }: 
 }
 
 /** Density of events over the whole trace, devices above host threads. */
-function drawDensity(context: CanvasRenderingContext2D, trace: TraceInfo, width: number, { inks }: Colouring): void {
+function drawDensity(
+  context: CanvasRenderingContext2D,
+  trace: TraceInfo,
+  width: number,
+  { inks }: Colouring,
+): void {
   const all = whole(trace.duration_ps);
   const { slots, host, device } = trace.density;
   const strip = (values: readonly number[], top: number, height: number, colour: Rgb): void => {
@@ -150,19 +185,33 @@ function drawDensity(context: CanvasRenderingContext2D, trace: TraceInfo, width:
 }
 
 /** Where something was found: each pixel with a hit has a mark, the higher the more there are. */
-function drawHits(context: CanvasRenderingContext2D, { from_ps: from, to_ps: to, counts }: Density, all: View, width: number, ink: Rgb): void {
-  const heights = hitHeights(counts, (index) => Math.floor(toX(all, width, from + ((index + 0.5) / counts.length) * (to - from))));
+function drawHits(
+  context: CanvasRenderingContext2D,
+  { from_ps: from, to_ps: to, counts }: Density,
+  all: View,
+  width: number,
+  ink: Rgb,
+): void {
+  const heights = hitHeights(counts, (index) =>
+    Math.floor(toX(all, width, from + ((index + 0.5) / counts.length) * (to - from))),
+  );
   context.fillStyle = rgb(ink);
   for (const [x, height] of heights) context.fillRect(x, 0, 1, height);
 }
 
-/** The whole trace in small, with the part in sight framed. The density changes rarely, so it is drawn once and copied. */
+/**
+ * The whole trace in small, with the part in sight framed. The density changes rarely, so it is
+ * drawn once and copied.
+ */
 export class TraceMap {
   private readonly store = document.createElement('canvas');
   private drawn = '';
   private marked: Density | null = null;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private trace: TraceInfo) {}
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private trace: TraceInfo,
+  ) {}
 
   /** More is known of the same trace. */
   set(trace: TraceInfo): void {
@@ -170,7 +219,14 @@ export class TraceMap {
     this.drawn = '';
   }
 
-  draw(view: View, width: number, scale: number, hits: Density | null, marks: readonly Mark[], colouring: Colouring): void {
+  draw(
+    view: View,
+    width: number,
+    scale: number,
+    hits: Density | null,
+    marks: readonly Mark[],
+    colouring: Colouring,
+  ): void {
     const { inks } = colouring;
     const key = `${width}/${scale}/${colouring.version}`;
     const all = whole(this.trace.duration_ps);
@@ -185,13 +241,19 @@ export class TraceMap {
     if (context === null) return;
     context.drawImage(this.store, 0, 0, width, MAP_HEIGHT);
     context.fillStyle = rgb(inks.accent);
-    for (const mark of marks) context.fillRect(Math.round(toX(all, width, mark.ps)), 0, 2, MAP_HEIGHT);
+    for (const mark of marks)
+      context.fillRect(Math.round(toX(all, width, mark.ps)), 0, 2, MAP_HEIGHT);
     const [left, right] = [toX(all, width, view.from), toX(all, width, view.to)];
     context.fillStyle = `rgba(${inks.ground.join(',')},0.72)`;
     context.fillRect(0, 0, left, MAP_HEIGHT);
     context.fillRect(right, 0, width - right, MAP_HEIGHT);
     context.strokeStyle = rgb(inks.accent);
     context.lineWidth = 1.5;
-    context.strokeRect(Math.max(0.75, left), 0.75, Math.max(2, Math.min(width - 1.5, right) - Math.max(0.75, left)), MAP_HEIGHT - 1.5);
+    context.strokeRect(
+      Math.max(0.75, left),
+      0.75,
+      Math.max(2, Math.min(width - 1.5, right) - Math.max(0.75, left)),
+      MAP_HEIGHT - 1.5,
+    );
   }
 }

@@ -1,11 +1,20 @@
-// Searching the whole trace on the server: how many there are, on which tracks, and going from one to the next.
+// SPDX-License-Identifier: Apache-2.0
+// Searching the whole trace on the server: how many there are, on which tracks, and going from one
+// to the next.
 
 import { isAbort } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, plural } from '../core/format';
 import { Menu } from '../components/menu';
 import { button, iconButton } from '../components/states';
-import { whole, type Density, type Hit, type SearchAnswer, type SearchQuery, type TraceServer } from './answers';
+import {
+  whole,
+  type Density,
+  type Hit,
+  type SearchAnswer,
+  type SearchQuery,
+  type TraceServer,
+} from './answers';
 import type { View } from './viewport';
 
 export interface SearchTell {
@@ -24,15 +33,24 @@ export interface SearchTell {
 }
 
 const PAGE = 1000;
-/** Marks over the whole trace are as fine as this; a screen has no more pixels beside each other, but for the largest. */
+/**
+ * Marks over the whole trace are as fine as this; a screen has no more pixels beside each other,
+ * but for the largest.
+ */
 const SLOTS = 2048;
 /** Hits in and beside the view that are framed, where there are more than were paged through. */
 const IN_VIEW = 2000;
 const DELAY_MS = 180;
 
-/** What the server looks for, as far as the page can tell by itself; the server's expressions know more than the browser's. */
+/**
+ * The server's matching, as far as the page can do it by itself; the server's expressions know more
+ * than the browser's.
+ */
 function matcher({ q, regex, matchCase }: SearchQuery): ((name: string) => boolean) | null {
-  if (!regex) return matchCase ? (name) => name.includes(q) : (name) => name.toLowerCase().includes(q.toLowerCase());
+  if (!regex)
+    return matchCase
+      ? (name) => name.includes(q)
+      : (name) => name.toLowerCase().includes(q.toLowerCase());
   try {
     const pattern = new RegExp(q, matchCase ? '' : 'i');
     return (name) => pattern.test(name);
@@ -44,9 +62,23 @@ function matcher({ q, regex, matchCase }: SearchQuery): ((name: string) => boole
 export class SearchBar {
   readonly element = h('div', { class: 'trace-search', hidden: true });
   private readonly status = h('span', { role: 'status', class: 'trace-search-status' });
-  private readonly inside = h('select', { 'aria-label': 'Search in', on: { change: () => this.tell.setting('in', this.inside.value === 'name' ? null : this.inside.value) } },
-    h('option', { value: 'name' }, 'names'), h('option', { value: 'args' }, 'arguments'), h('option', { value: 'all' }, 'names and arguments'));
-  private readonly matchCase = h('input', { type: 'checkbox', on: { change: () => this.tell.setting('case', this.matchCase.checked ? '1' : null) } });
+  private readonly inside = h(
+    'select',
+    {
+      'aria-label': 'Search in',
+      on: {
+        change: () =>
+          this.tell.setting('in', this.inside.value === 'name' ? null : this.inside.value),
+      },
+    },
+    h('option', { value: 'name' }, 'names'),
+    h('option', { value: 'args' }, 'arguments'),
+    h('option', { value: 'all' }, 'names and arguments'),
+  );
+  private readonly matchCase = h('input', {
+    type: 'checkbox',
+    on: { change: () => this.tell.setting('case', this.matchCase.checked ? '1' : null) },
+  });
   private readonly tracks: Menu;
   private controller: AbortController | null = null;
   private timer: number | undefined;
@@ -61,12 +93,21 @@ export class SearchBar {
   private at = -1;
   private wish = 0;
 
-  constructor(private server: TraceServer, private readonly tell: SearchTell) {
+  constructor(
+    private server: TraceServer,
+    private readonly tell: SearchTell,
+  ) {
     this.tracks = new Menu('By track', (panel) => this.listTracks(panel));
-    fill(this.element, this.status,
-      iconButton('previous', 'Previous event found', () => void this.step(-1)), iconButton('next', 'Next event found', () => void this.step(1)),
-      this.tracks.element, h('label', { class: 'trace-field' }, 'in ', this.inside), h('label', { class: 'toggle' }, this.matchCase, 'match case'),
-      button('Clear', () => this.tell.clear(), 'close'));
+    fill(
+      this.element,
+      this.status,
+      iconButton('previous', 'Previous event found', () => void this.step(-1)),
+      iconButton('next', 'Next event found', () => void this.step(1)),
+      this.tracks.element,
+      h('label', { class: 'trace-field' }, 'in ', this.inside),
+      h('label', { class: 'toggle' }, this.matchCase, 'match case'),
+      button('Clear', () => this.tell.clear(), 'close'),
+    );
   }
 
   destroy(): void {
@@ -120,14 +161,25 @@ export class SearchBar {
     if (hit !== undefined) this.tell.go(hit);
   }
 
-  /** Where a search that was left off is taken up: the first one after a time, or the last before it. */
+  /**
+   * Where a search that was left off is taken up: the first one after a time, or the last before
+   * it.
+   */
   private async placeFrom(ps: number, by: number): Promise<number> {
     const total = this.answer?.total ?? 0;
     const known = this.hits.findIndex((hit) => hit !== undefined && hit.start_ps >= ps);
     let after = known;
     const [first] = this.hits;
-    if (known < 0 && this.query !== null && total > this.hits.length && first !== undefined && ps > first.start_ps) {
-      const before = await this.server.get<SearchAnswer>('search', { ...this.asked(), to_ps: Math.round(ps), limit: 1 }).catch(() => null);
+    if (
+      known < 0 &&
+      this.query !== null &&
+      total > this.hits.length &&
+      first !== undefined &&
+      ps > first.start_ps
+    ) {
+      const before = await this.server
+        .get<SearchAnswer>('search', { ...this.asked(), to_ps: Math.round(ps), limit: 1 })
+        .catch(() => null);
       after = before?.total ?? 0;
     } else if (known < 0) {
       after = ps > (first?.start_ps ?? 0) ? total : 0;
@@ -137,7 +189,14 @@ export class SearchBar {
 
   private asked(): Record<string, string | number> {
     const query = this.query;
-    return query === null ? {} : { q: query.q, mode: query.regex ? 'regex' : 'text', in: query.inside, case: query.matchCase ? 1 : 0 };
+    return query === null
+      ? {}
+      : {
+          q: query.q,
+          mode: query.regex ? 'regex' : 'text',
+          in: query.inside,
+          case: query.matchCase ? 1 : 0,
+        };
   }
 
   private async load(offset: number): Promise<void> {
@@ -146,11 +205,17 @@ export class SearchBar {
     const controller = new AbortController();
     this.controller = controller;
     try {
-      const answer = await this.server.search(query, { offset, limit: PAGE, ...(this.density === null ? { slots: SLOTS } : {}) }, controller.signal);
+      const answer = await this.server.search(
+        query,
+        { offset, limit: PAGE, ...(this.density === null ? { slots: SLOTS } : {}) },
+        controller.signal,
+      );
       if (controller.signal.aborted) return;
       this.answer = answer;
       this.density ??= answer.density ?? null;
-      answer.hits.forEach((hit, index) => { this.hits[offset + index] = hit; });
+      answer.hits.forEach((hit, index) => {
+        this.hits[offset + index] = hit;
+      });
       this.show();
       if (offset === 0) void this.look();
       this.say();
@@ -161,7 +226,10 @@ export class SearchBar {
       }
     } catch (error) {
       if (isAbort(error) || controller.signal.aborted) return;
-      fill(this.status, h('span', { class: 'problem' }, error instanceof Error ? error.message : String(error)));
+      fill(
+        this.status,
+        h('span', { class: 'problem' }, error instanceof Error ? error.message : String(error)),
+      );
     }
   }
 
@@ -183,9 +251,11 @@ export class SearchBar {
     const controller = new AbortController();
     this.looking = controller;
     const { from, to } = this.tell.view();
-    // What begins before the view may reach into it.
+    // Events that begin before the view may reach into it.
     const [from_ps, to_ps] = [whole(from - (to - from) / 2), whole(to)];
-    const found = await this.server.search(query, { from_ps, to_ps, limit: IN_VIEW }, controller.signal).catch(() => null);
+    const found = await this.server
+      .search(query, { from_ps, to_ps, limit: IN_VIEW }, controller.signal)
+      .catch(() => null);
     if (found === null || controller.signal.aborted) return;
     this.near = found.hits;
     this.show();
@@ -195,15 +265,39 @@ export class SearchBar {
     const { answer } = this;
     if (answer === null) return;
     const where = answer.tracks.length === 0 ? '' : ` on ${plural(answer.tracks.length, 'track')}`;
-    const unknown = (answer.gave_up ?? 0) > 0 ? `; the expression took too long on ${plural(answer.gave_up ?? 0, 'text')}` : '';
-    fill(this.status, `${answer.total === 0 ? 'No event matches in the whole trace' : this.at < 0 ? `${plural(answer.total, 'event')}${where}` : `${count(this.at + 1)} of ${plural(answer.total, 'event')}${where}`}${unknown}`);
+    const unknown =
+      (answer.gave_up ?? 0) > 0
+        ? `; the expression took too long on ${plural(answer.gave_up ?? 0, 'text')}`
+        : '';
+    fill(
+      this.status,
+      `${answer.total === 0 ? 'No event matches in the whole trace' : this.at < 0 ? `${plural(answer.total, 'event')}${where}` : `${count(this.at + 1)} of ${plural(answer.total, 'event')}${where}`}${unknown}`,
+    );
   }
 
   private listTracks(panel: HTMLElement): void {
     const tracks = this.answer?.tracks ?? [];
     if (tracks.length === 0) panel.append(h('p', { class: 'soft' }, 'Nothing was found.'));
-    for (const { id, count: found } of [...tracks].sort((a, b) => b.count - a.count).slice(0, 200)) {
-      panel.append(h('button', { type: 'button', class: 'menu-item', on: { click: () => { this.tracks.close(); this.tell.goTrack(id); } } }, this.tell.trackName(id), h('small', {}, count(found))));
+    for (const { id, count: found } of [...tracks]
+      .sort((a, b) => b.count - a.count)
+      .slice(0, 200)) {
+      panel.append(
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'menu-item',
+            on: {
+              click: () => {
+                this.tracks.close();
+                this.tell.goTrack(id);
+              },
+            },
+          },
+          this.tell.trackName(id),
+          h('small', {}, count(found)),
+        ),
+      );
     }
   }
 }

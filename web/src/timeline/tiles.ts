@@ -1,4 +1,6 @@
-// Blocks of tiles: kept by track, level and place, asked for in groups, let go of when they were not seen for long.
+// SPDX-License-Identifier: Apache-2.0
+// Blocks of tiles: kept by track, level and place, asked for in groups, let go of when they were
+// not seen for long.
 
 import { ApiError, isAbort } from '../core/api';
 import type { TraceServer } from './answers';
@@ -44,7 +46,10 @@ export interface TileLimits {
   tracks: number;
 }
 
-/** A browser opens six connections to a server; one stays free for details and another for the list of runs. */
+/**
+ * A browser opens six connections to a server; one stays free for details and another for the list
+ * of runs.
+ */
 export const LIMITS: TileLimits = { bytes: 40e6, requests: 4, rows: 24, tracks: 60 };
 
 const LEVELS_UP = 24;
@@ -54,7 +59,7 @@ const TRIES = 3;
 
 const key = (track: string, level: number, index: number): string => `${track}/${level}/${index}`;
 
-/** What will not be otherwise in two seconds: the run is gone, or the server is. */
+/** Errors that stay in two seconds, too: the run is gone, or the server is. */
 function isFinal(error: unknown): boolean {
   return error instanceof ApiError && ['not_found', 'network'].includes(error.code);
 }
@@ -71,8 +76,10 @@ export class TileStore {
   error: unknown = null;
 
   constructor(
-    private readonly server: Pick<TraceServer, 'get'>, private readonly names: Names,
-    private readonly arrived: (blocks: readonly Block[]) => void, private readonly dropped: (block: Block) => void = () => undefined,
+    private readonly server: Pick<TraceServer, 'get'>,
+    private readonly names: Names,
+    private readonly arrived: (blocks: readonly Block[]) => void,
+    private readonly dropped: (block: Block) => void = () => undefined,
     private readonly limits: TileLimits = LIMITS,
   ) {}
 
@@ -84,7 +91,7 @@ export class TileStore {
     return { blocks: this.held.size, bytes: this.bytes, flights: this.flights.size };
   }
 
-  /** Begins a frame: what is looked at from now on is newer. */
+  /** Begins a frame: blocks that are looked at from now on are newer. */
   tick(): void {
     this.clock += 1;
   }
@@ -115,15 +122,20 @@ export class TileStore {
       const part = blockSpan(level - down);
       for (let i = 0; i < 2 ** down; i += 1) {
         const block = this.get(track, level - down, index * 2 ** down + i);
-        if (block !== null) pieces.push({ block, from: from + i * part, to: from + (i + 1) * part });
+        if (block !== null)
+          pieces.push({ block, from: from + i * part, to: from + (i + 1) * part });
       }
     }
     return pieces;
   }
 
-  /** What should be there, most urgent first. What is under way and not wanted any more is cancelled. */
+  /**
+   * The blocks that should be there, most urgent first. Requests for other blocks are cancelled.
+   */
   want(places: readonly Place[]): void {
-    const wanted = new Map(places.map((place) => [key(place.track, place.level, place.index), place]));
+    const wanted = new Map(
+      places.map((place) => [key(place.track, place.level, place.index), place]),
+    );
     for (const flight of [...this.flights]) {
       if ([...flight.places.keys()].some((one) => wanted.has(one))) continue;
       this.flights.delete(flight);
@@ -131,12 +143,14 @@ export class TileStore {
     }
     const flying = new Set([...this.flights].flatMap((flight) => [...flight.places.keys()]));
     const now = Date.now();
-    this.queue = [...wanted].filter(([id]) => {
-      const held = this.held.get(id);
-      if ((held !== undefined && held.expired !== true) || flying.has(id)) return false;
-      const failure = this.failed.get(id);
-      return failure === undefined || (failure.times < TRIES && now - failure.at >= RETRY_MS);
-    }).map(([, place]) => place);
+    this.queue = [...wanted]
+      .filter(([id]) => {
+        const held = this.held.get(id);
+        if ((held !== undefined && held.expired !== true) || flying.has(id)) return false;
+        const failure = this.failed.get(id);
+        return failure === undefined || (failure.times < TRIES && now - failure.at >= RETRY_MS);
+      })
+      .map(([, place]) => place);
     this.start();
   }
 
@@ -172,7 +186,11 @@ export class TileStore {
       let rows = 0;
       for (const place of this.queue) {
         if (place.level !== first.level || place.index !== first.index) continue;
-        if (group.length > 0 && (rows + place.rows > this.limits.rows || group.length >= this.limits.tracks)) break;
+        if (
+          group.length > 0 &&
+          (rows + place.rows > this.limits.rows || group.length >= this.limits.tracks)
+        )
+          break;
         group.push(place);
         rows += place.rows;
       }
@@ -186,34 +204,47 @@ export class TileStore {
     const [first] = group;
     if (first === undefined) return;
     const { level, index } = first;
-    const flight: Flight = { places: new Map(group.map((place) => [key(place.track, level, index), place])), controller: new AbortController() };
+    const flight: Flight = {
+      places: new Map(group.map((place) => [key(place.track, level, index), place])),
+      controller: new AbortController(),
+    };
     this.flights.add(flight);
-    const query = { tracks: group.map((place) => place.track).join(','), level, tile: index * BLOCK_TILES, tiles: BLOCK_TILES };
-    this.server.get<TileAnswer>('tiles', query, flight.controller.signal).then((answer) => {
-      if (!this.flights.delete(flight)) return;
-      this.error = null;
-      const blocks = decode(answer, this.names, index);
-      const came = new Set(blocks.map((block) => block.track));
-      // A track without events there may be left out of the answer; that is known now too.
-      const empty = group.filter((place) => !came.has(place.track)).map((place) => ({ id: place.track, slot_ps: answer.slot_ps }));
-      blocks.push(...decode({ ...answer, tracks: empty }, this.names, index));
-      for (const block of blocks) this.keep(block, first.keep === true);
-      this.evict();
-      this.arrived(blocks);
-      this.start();
-    }, (error: unknown) => {
-      if (!this.flights.delete(flight) || isAbort(error)) return;
-      for (const id of flight.places.keys()) {
-        const times = isFinal(error) ? TRIES : (this.failed.get(id)?.times ?? 0) + 1;
-        this.failed.set(id, { at: Date.now(), times });
-        if (times >= TRIES) this.error = error;
-      }
-      // Whoever draws asks again for what it misses.
-      clearTimeout(this.retry);
-      this.retry = setTimeout(() => this.arrived([]), RETRY_MS + 50);
-      this.arrived([]);
-      this.start();
-    });
+    const query = {
+      tracks: group.map((place) => place.track).join(','),
+      level,
+      tile: index * BLOCK_TILES,
+      tiles: BLOCK_TILES,
+    };
+    this.server.get<TileAnswer>('tiles', query, flight.controller.signal).then(
+      (answer) => {
+        if (!this.flights.delete(flight)) return;
+        this.error = null;
+        const blocks = decode(answer, this.names, index);
+        const came = new Set(blocks.map((block) => block.track));
+        // A track without events there may be left out of the answer; that is known now too.
+        const empty = group
+          .filter((place) => !came.has(place.track))
+          .map((place) => ({ id: place.track, slot_ps: answer.slot_ps }));
+        blocks.push(...decode({ ...answer, tracks: empty }, this.names, index));
+        for (const block of blocks) this.keep(block, first.keep === true);
+        this.evict();
+        this.arrived(blocks);
+        this.start();
+      },
+      (error: unknown) => {
+        if (!this.flights.delete(flight) || isAbort(error)) return;
+        for (const id of flight.places.keys()) {
+          const times = isFinal(error) ? TRIES : (this.failed.get(id)?.times ?? 0) + 1;
+          this.failed.set(id, { at: Date.now(), times });
+          if (times >= TRIES) this.error = error;
+        }
+        // The renderer asks again for the blocks that it lacks.
+        clearTimeout(this.retry);
+        this.retry = setTimeout(() => this.arrived([]), RETRY_MS + 50);
+        this.arrived([]);
+        this.start();
+      },
+    );
   }
 
   private keep(block: Block, kept: boolean): void {
@@ -233,7 +264,9 @@ export class TileStore {
 
   private evict(): void {
     if (this.bytes <= this.limits.bytes) return;
-    const oldest = [...this.held].filter(([, held]) => !held.kept && held.used < this.clock).sort(([, a], [, b]) => a.used - b.used);
+    const oldest = [...this.held]
+      .filter(([, held]) => !held.kept && held.used < this.clock)
+      .sort(([, a], [, b]) => a.used - b.used);
     for (const [id, held] of oldest) {
       if (this.bytes <= this.limits.bytes * 0.8) break;
       this.drop(id, held);

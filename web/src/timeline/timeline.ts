@@ -1,5 +1,7 @@
-// The timeline itself: canvases, names and scrolling put together. What it shows is told from outside; what a person does with
-// it is told to the outside.
+// SPDX-License-Identifier: Apache-2.0
+// The timeline itself: canvases, names and scrolling put together. Its callers tell it what to
+// show; it tells them what a
+// person does with it.
 
 import { fill, h } from '../core/dom';
 import { count } from '../core/format';
@@ -21,7 +23,20 @@ import type { Band, Plain, Renderer } from './renderer';
 import { drawHead, MAP_HEIGHT, RULER_HEIGHT, STEPS_HEIGHT, stepsBetween, TraceMap } from './ruler';
 import { TileStore, type Place } from './tiles';
 import { TrackNames, type TrackActions } from './track_names';
-import { around, blocksIn, centred, levelFor, panBy, showing, ticks, toTime, toX, whole, zoomAbout, type View } from './viewport';
+import {
+  around,
+  blocksIn,
+  centred,
+  levelFor,
+  panBy,
+  showing,
+  ticks,
+  toTime,
+  toX,
+  whole,
+  zoomAbout,
+  type View,
+} from './viewport';
 
 export interface Counts {
   boxes: number;
@@ -69,7 +84,13 @@ const IDLE_MS = 160;
 
 export class Timeline implements PointerTarget {
   readonly element: HTMLElement;
-  readonly area = h('div', { class: 'trace-area', tabindex: '0', role: 'application', 'aria-label': 'Timeline', 'aria-describedby': 'trace-live' });
+  readonly area = h('div', {
+    class: 'trace-area',
+    tabindex: '0',
+    role: 'application',
+    'aria-label': 'Timeline',
+    'aria-describedby': 'trace-live',
+  });
   readonly motion: Motion;
   readonly store: TileStore;
   readonly names = new Names();
@@ -115,11 +136,23 @@ export class Timeline implements PointerTarget {
   private dragMeasure: { from: number; to: number; y: number } | null = null;
   private measureY = 40;
 
-  constructor(private trace: TraceInfo, server: TraceServer, shown: Shown, view: View, actions: TrackActions, private readonly tell: TimelineEvents) {
+  constructor(
+    private trace: TraceInfo,
+    server: TraceServer,
+    shown: Shown,
+    view: View,
+    actions: TrackActions,
+    private readonly tell: TimelineEvents,
+  ) {
     this.shown = shown;
     document.body.append(this.probe);
     this.colouring = new Colouring(this.names, readInks(this.probe), shown.colour);
-    this.store = new TileStore(server, this.names, () => this.arrived(), (block) => this.renderer.forget(block));
+    this.store = new TileStore(
+      server,
+      this.names,
+      () => this.arrived(),
+      (block) => this.renderer.forget(block),
+    );
     this.column = new TrackNames(actions);
     this.layer.append(this.column.element, this.area);
     this.spacer.append(this.layer);
@@ -127,13 +160,25 @@ export class Timeline implements PointerTarget {
     this.renderer = this.makeRenderer();
     const measuring = document.createElement('canvas').getContext('2d');
     if (measuring !== null) measuring.font = `${LABEL_FONT_PX}px ${FONT}`;
-    this.texts = new LabelTexts(this.names, (text) => measuring?.measureText(text).width ?? text.length * 6);
+    this.texts = new LabelTexts(
+      this.names,
+      (text) => measuring?.measureText(text).width ?? text.length * 6,
+    );
     this.small = new TraceMap(this.map, trace);
     this.overlay = new Overlay(this.top, this.colouring, this.texts);
     this.area.append(this.base, this.top, this.guide, this.tip);
-    this.element = h('div', { class: 'trace-frame' },
-      h('div', { class: 'trace-head' }, this.facts, this.map, this.corner, this.head), this.body);
-    this.motion = new Motion(view, () => this.trace.duration_ps, () => this.onMotion(), () => this.focusTime());
+    this.element = h(
+      'div',
+      { class: 'trace-frame' },
+      h('div', { class: 'trace-head' }, this.facts, this.map, this.corner, this.head),
+      this.body,
+    );
+    this.motion = new Motion(
+      view,
+      () => this.trace.duration_ps,
+      () => this.onMotion(),
+      () => this.focusTime(),
+    );
     this.pointers = new Pointers(this.area, this);
     this.wireHead();
     this.body.addEventListener('scroll', () => this.invalidate(), { passive: true });
@@ -180,7 +225,10 @@ export class Timeline implements PointerTarget {
     this.invalidate();
   }
 
-  /** Shows the rest of the same trace, once it is there. What is at the upper edge stays where it is, unless that is the top. */
+  /**
+   * Shows the rest of the same trace, once it is there. The track at the upper edge stays where it
+   * is, unless that is the top.
+   */
   complete(trace: TraceInfo, shown: Shown): void {
     const { scrollTop } = this.body;
     const before = this.shown.layout;
@@ -194,7 +242,14 @@ export class Timeline implements PointerTarget {
     this.set(shown);
     const now = shown.layout.rows.find((row) => row.key === above?.key);
     if (scrollTop <= 0 || above === undefined || now === undefined) return;
-    this.body.scrollTop = scrollTop + now.y - above.y + shown.layout.pinnedHeight - before.pinnedHeight + this.head.offsetHeight - head;
+    this.body.scrollTop =
+      scrollTop +
+      now.y -
+      above.y +
+      shown.layout.pinnedHeight -
+      before.pinnedHeight +
+      this.head.offsetHeight -
+      head;
   }
 
   /** Once there were steps there is room for those of other hosts, which may have none. */
@@ -218,7 +273,10 @@ export class Timeline implements PointerTarget {
     this.invalidate();
   }
 
-  /** Events that were found, as far as they are known, and how many there are where in the whole trace. */
+  /**
+   * Events that were found, as far as they are known, and how many there are where in the whole
+   * trace.
+   */
   found(hits: readonly Hit[], density: Density | null): void {
     this.hits = hits;
     this.density = density;
@@ -243,15 +301,21 @@ export class Timeline implements PointerTarget {
     return this.pointer !== null;
   }
 
-  /** Scrolls so that a track can be seen, and, unless told only to scroll, moves so that the time can. */
+  /**
+   * Scrolls so that a track can be seen, and, unless told only to scroll, moves so that the time
+   * can.
+   */
   reveal(track: string, from: number, to: number, depth: number, how: Reveal): void {
     const { layout } = this.shown;
-    const row = layout.rows.find((one): one is TrackRow => one.kind === 'track' && one.key === track);
+    const row = layout.rows.find(
+      (one): one is TrackRow => one.kind === 'track' && one.key === track,
+    );
     if (row !== undefined && !layout.pinned.some((one) => one.key === track)) {
       const room = this.size.height - layout.pinnedHeight;
       const [top, bottom] = [boxTop(row, depth) - 8, boxTop(row, depth + 1) + 8];
       const { scrollTop } = this.body;
-      if (top < scrollTop || bottom > scrollTop + room) this.body.scrollTop = Math.max(0, (top + bottom) / 2 - room / 2);
+      if (top < scrollTop || bottom > scrollTop + room)
+        this.body.scrollTop = Math.max(0, (top + bottom) / 2 - room / 2);
     }
     if (how === 'scroll') return;
     const { duration_ps: duration } = this.trace;
@@ -259,7 +323,13 @@ export class Timeline implements PointerTarget {
     if (how === 'see') this.motion.glide(showing(view, this.size.width, from, to, duration));
     else if (how === 'fit') this.motion.glide(around(from, to, duration, 0.4));
     else if (how === 'centre') this.motion.glide(centred(view, (from + to) / 2, duration));
-    else if (to < view.from + (view.to - view.from) * 0.02 || from > view.to - (view.to - view.from) * 0.02) this.motion.glide(centred(view, Math.min((from + to) / 2, from + (view.to - view.from) * 0.4), duration));
+    else if (
+      to < view.from + (view.to - view.from) * 0.02 ||
+      from > view.to - (view.to - view.from) * 0.02
+    )
+      this.motion.glide(
+        centred(view, Math.min((from + to) / 2, from + (view.to - view.from) * 0.4), duration),
+      );
   }
 
   scrollBy(pixels: number): void {
@@ -272,24 +342,40 @@ export class Timeline implements PointerTarget {
 
   /** The box at a time on a track, whatever its depth: what arrows go to. */
   nearest(track: TrackRow, ps: number): Entry | null {
-    const strips = [...this.pinnedStrips, ...this.strips].filter((strip) => strip.row.key === track.key);
+    const strips = [...this.pinnedStrips, ...this.strips].filter(
+      (strip) => strip.row.key === track.key,
+    );
     const { width } = this.size;
     const [first] = strips;
     if (first === undefined) return null;
-    const exact = hit(strips, this.view, width, toX(this.view, width, ps), first.top + 1, this.shown.minPs);
+    const exact = hit(
+      strips,
+      this.view,
+      width,
+      toX(this.view, width, ps),
+      first.top + 1,
+      this.shown.minPs,
+    );
     if (exact !== null) return exact;
     let best: Entry | null = null;
     for (const { block } of strips) {
       for (let i = block.rows[0] ?? 0; i < (block.rows[1] ?? 0); i += 1) {
         const entry = entryOf(track, block, i);
         const distance = Math.max(entry.start - ps, ps - entry.start - entry.duration, 0);
-        if (best === null || distance < Math.max(best.start - ps, ps - best.start - best.duration, 0)) best = entry;
+        if (
+          best === null ||
+          distance < Math.max(best.start - ps, ps - best.start - best.duration, 0)
+        )
+          best = entry;
       }
     }
     return best;
   }
 
-  /** Names of merged stretches and events under the pointer stay readable while nothing else is drawn. */
+  /**
+   * Names of merged stretches and events under the pointer stay readable while nothing else is
+   * drawn.
+   */
   invalidate(): void {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
@@ -309,11 +395,14 @@ export class Timeline implements PointerTarget {
     this.guide.hidden = at === null;
     if (at !== null) this.guide.style.transform = `translateX(${at.x}px)`;
     this.showTip(at);
-    if (before?.name !== this.hovered?.name || before?.count !== this.hovered?.count) this.invalidate();
+    if (before?.name !== this.hovered?.name || before?.count !== this.hovered?.count)
+      this.invalidate();
     this.drawHeadNow(ps);
   }
 
-  /** Somebody uses the keyboard: what the pointer rests on is told again when it moves. */
+  /**
+   * The keyboard is in use: the event under the pointer is announced again when the pointer moves.
+   */
   quiet(): void {
     this.isQuiet = true;
     this.tip.hidden = true;
@@ -324,15 +413,25 @@ export class Timeline implements PointerTarget {
     if (this.pointer === null) return;
     const before = this.hovered;
     this.hovered = this.at(this.pointer);
-    const same = before?.id === this.hovered?.id && before?.count === this.hovered?.count && before?.start === this.hovered?.start;
+    const same =
+      before?.id === this.hovered?.id &&
+      before?.count === this.hovered?.count &&
+      before?.start === this.hovered?.start;
     if (!same && !this.isQuiet) this.showTip(this.pointer);
   }
 
   click(at: Point): void {
     const entry = this.at(at);
     if (entry !== null && entry.count > 1) {
-      // What cannot be told apart yet is looked at more closely.
-      this.motion.glide(zoomAbout(this.motion.target, toTime(this.view, this.size.width, at.x), 0.2, this.trace.duration_ps));
+      // A box of several events is zoomed in on.
+      this.motion.glide(
+        zoomAbout(
+          this.motion.target,
+          toTime(this.view, this.size.width, at.x),
+          0.2,
+          this.trace.duration_ps,
+        ),
+      );
       return;
     }
     this.tell.pick(entry);
@@ -340,28 +439,47 @@ export class Timeline implements PointerTarget {
 
   fit(at: Point): void {
     const entry = this.at(at);
-    if (entry !== null && entry.count === 1) this.motion.glide(around(entry.start, entry.start + entry.duration, this.trace.duration_ps, 0.4));
+    if (entry !== null && entry.count === 1)
+      this.motion.glide(
+        around(entry.start, entry.start + entry.duration, this.trace.duration_ps, 0.4),
+      );
   }
 
   panBy(dx: number, dy: number): void {
     const { view } = this;
-    if (dx !== 0) this.motion.jump(panBy(view, (-dx / Math.max(1, this.size.width)) * (view.to - view.from), this.trace.duration_ps));
+    if (dx !== 0)
+      this.motion.jump(
+        panBy(
+          view,
+          (-dx / Math.max(1, this.size.width)) * (view.to - view.from),
+          this.trace.duration_ps,
+        ),
+      );
     if (dy !== 0) this.body.scrollTop -= dy;
   }
 
   zoom(x: number, factor: number): void {
     const { target } = this.motion;
-    this.motion.glide(zoomAbout(target, toTime(target, this.size.width, x), factor, this.trace.duration_ps));
+    this.motion.glide(
+      zoomAbout(target, toTime(target, this.size.width, x), factor, this.trace.duration_ps),
+    );
   }
 
   drag(kind: 'select' | 'zoom' | 'measure', from: Point, to: Point, done: boolean): void {
     const { view } = this;
     const { width } = this.size;
     this.hover(null);
-    const [a, b] = kind === 'measure'
-      ? [snap(this.allStrips(), view, width, from.x, from.y), snap(this.allStrips(), view, width, to.x, to.y)]
-      : [toTime(view, width, from.x), toTime(view, width, to.x)];
-    const [first, last] = [Math.max(0, Math.min(a, b)), Math.min(this.trace.duration_ps, Math.max(a, b))];
+    const [a, b] =
+      kind === 'measure'
+        ? [
+            snap(this.allStrips(), view, width, from.x, from.y),
+            snap(this.allStrips(), view, width, to.x, to.y),
+          ]
+        : [toTime(view, width, from.x), toTime(view, width, to.x)];
+    const [first, last] = [
+      Math.max(0, Math.min(a, b)),
+      Math.min(this.trace.duration_ps, Math.max(a, b)),
+    ];
     if (kind === 'zoom') {
       this.dragBox = done ? null : { from: first, to: last };
       if (done) this.motion.glide({ from: first, to: Math.max(last, first + 10) });
@@ -370,7 +488,11 @@ export class Timeline implements PointerTarget {
       this.measureY = to.y;
       if (done) this.tell.measured({ from: first, to: last });
     } else {
-      const area = { from: first, to: last, tracks: this.tracksBetween(Math.min(from.y, to.y), Math.max(from.y, to.y)) };
+      const area = {
+        from: first,
+        to: last,
+        tracks: this.tracksBetween(Math.min(from.y, to.y), Math.max(from.y, to.y)),
+      };
       this.dragArea = done ? null : area;
       if (done) this.tell.area(area.tracks.length === 0 || last <= first ? null : area);
     }
@@ -394,7 +516,11 @@ export class Timeline implements PointerTarget {
 
   private visibleRows(): Row[] {
     const { layout } = this.shown;
-    return rowsBetween(layout.rows, this.body.scrollTop, this.body.scrollTop + this.size.height - layout.pinnedHeight);
+    return rowsBetween(
+      layout.rows,
+      this.body.scrollTop,
+      this.body.scrollTop + this.size.height - layout.pinnedHeight,
+    );
   }
 
   private tracksBetween(top: number, bottom: number): string[] {
@@ -416,7 +542,14 @@ export class Timeline implements PointerTarget {
 
   private at({ x, y }: Point): Entry | null {
     const { pinnedHeight } = this.shown.layout;
-    return hit(y < pinnedHeight ? this.pinnedStrips : this.strips, this.view, this.size.width, x, y, this.shown.minPs);
+    return hit(
+      y < pinnedHeight ? this.pinnedStrips : this.strips,
+      this.view,
+      this.size.width,
+      x,
+      y,
+      this.shown.minPs,
+    );
   }
 
   // ---- drawing
@@ -430,7 +563,8 @@ export class Timeline implements PointerTarget {
       });
       return made;
     }
-    const fallback = canvasRenderer(this.base, this.colouring) ?? canvasRenderer(this.freshBase(), this.colouring);
+    const fallback =
+      canvasRenderer(this.base, this.colouring) ?? canvasRenderer(this.freshBase(), this.colouring);
     if (fallback === null) throw new Error('this browser supports neither WebGL2 nor 2D canvases');
     return fallback;
   }
@@ -456,7 +590,11 @@ export class Timeline implements PointerTarget {
     const box = this.area.getBoundingClientRect();
     this.layer.style.height = `${this.body.clientHeight}px`;
     const scale = Math.min(3, window.devicePixelRatio || 1);
-    this.size = { width: Math.max(1, Math.floor(box.width)), height: Math.max(1, this.body.clientHeight), scale };
+    this.size = {
+      width: Math.max(1, Math.floor(box.width)),
+      height: Math.max(1, this.body.clientHeight),
+      scale,
+    };
     for (const canvas of [this.base, this.top]) {
       canvas.style.width = `${this.size.width}px`;
       canvas.style.height = `${this.size.height}px`;
@@ -486,7 +624,8 @@ export class Timeline implements PointerTarget {
       if (row.kind !== 'track') continue;
       const top = boxTop(row) + this.offset(row);
       for (let index = first; index <= last; index += 1) {
-        for (const piece of this.store.cover(row.key, level, index)) strips.push({ ...piece, row, top, pitch: row.pitch, box: row.box });
+        for (const piece of this.store.cover(row.key, level, index))
+          strips.push({ ...piece, row, top, pitch: row.pitch, box: row.box });
       }
     }
     return strips;
@@ -504,8 +643,18 @@ export class Timeline implements PointerTarget {
     this.pinnedStrips = this.stripsOf(layout.pinned, level);
     this.strips = this.stripsOf(rows, level);
     const bands: Band[] = [
-      { top: 0, bottom: Math.min(size.height, layout.pinnedHeight), plain: this.plain(layout.pinned, this.pinnedStrips), strips: this.pinnedStrips },
-      { top: layout.pinnedHeight, bottom: size.height, plain: this.plain(rows, this.strips), strips: this.strips },
+      {
+        top: 0,
+        bottom: Math.min(size.height, layout.pinnedHeight),
+        plain: this.plain(layout.pinned, this.pinnedStrips),
+        strips: this.pinnedStrips,
+      },
+      {
+        top: layout.pinnedHeight,
+        bottom: size.height,
+        plain: this.plain(rows, this.strips),
+        strips: this.strips,
+      },
     ];
     this.followPointer();
     const highlight = this.hovered !== null && this.hovered.count === 1 ? this.hovered.name : -1;
@@ -526,13 +675,29 @@ export class Timeline implements PointerTarget {
     const plain: Plain[] = [];
     for (const row of rows) {
       const y = row.y + this.offset(row);
-      if (row.kind === 'process') plain.push({ x: 0, y, width: size.width, height: row.height, colour: inks.ground2 });
-      else if (row.pinned) plain.push({ x: 0, y, width: size.width, height: row.height, colour: inks.accentSoft });
+      if (row.kind === 'process')
+        plain.push({ x: 0, y, width: size.width, height: row.height, colour: inks.ground2 });
+      else if (row.pinned)
+        plain.push({ x: 0, y, width: size.width, height: row.height, colour: inks.accentSoft });
     }
     for (const tick of ticks(view, size.width, 96).list) {
-      if (tick.major) plain.push({ x: Math.round(toX(view, size.width, tick.ps)), y: 0, width: 1, height: size.height, colour: inks.line });
+      if (tick.major)
+        plain.push({
+          x: Math.round(toX(view, size.width, tick.ps)),
+          y: 0,
+          width: 1,
+          height: size.height,
+          colour: inks.line,
+        });
     }
-    for (const row of rows) plain.push({ x: 0, y: Math.round(row.y + this.offset(row) + row.height) - 1, width: size.width, height: 1, colour: inks.line });
+    for (const row of rows)
+      plain.push({
+        x: 0,
+        y: Math.round(row.y + this.offset(row) + row.height) - 1,
+        width: size.width,
+        height: 1,
+        colour: inks.line,
+      });
     for (const strip of strips) this.counter(strip, plain);
     return plain;
   }
@@ -542,7 +707,7 @@ export class Timeline implements PointerTarget {
     const { size, view } = this;
     const most = strip.row.track.max ?? 0;
     if (counter === null || !(most > 0)) return;
-    // A counter is nobody's compute.
+    // A counter computes nothing.
     const colour = this.colouring.inks.categories.at(-1) ?? this.colouring.inks.ink2;
     for (let i = 0; i < counter.time.length; i += 1) {
       const from = Math.max(strip.from, counter.time[i] ?? 0, view.from);
@@ -550,46 +715,88 @@ export class Timeline implements PointerTarget {
       if (to <= from) continue;
       const left = toX(view, size.width, from);
       const tall = Math.max(1, (Math.max(0, counter.max[i] ?? 0) / most) * strip.box);
-      plain.push({ x: left, y: strip.top + strip.box - tall, width: Math.max(1, toX(view, size.width, to) - left), height: tall, colour });
+      plain.push({
+        x: left,
+        y: strip.top + strip.box - tall,
+        width: Math.max(1, toX(view, size.width, to) - left),
+        height: tall,
+        colour,
+      });
     }
   }
 
   private outline(track: string, start: number, duration: number, depth: number): Outline | null {
     const row = this.rowOf(track);
     if (row === null) return null;
-    return { from: start, to: start + duration, top: boxTop(row, Math.min(depth, Math.max(0, row.track.depth - 1))) + this.offset(row), height: row.box };
+    return {
+      from: start,
+      to: start + duration,
+      top: boxTop(row, Math.min(depth, Math.max(0, row.track.depth - 1))) + this.offset(row),
+      height: row.box,
+    };
   }
 
   private rowOf(track: string): TrackRow | null {
     const { layout } = this.shown;
-    return layout.pinned.find((row) => row.key === track) ?? layout.rows.find((row): row is TrackRow => row.kind === 'track' && row.key === track) ?? null;
+    return (
+      layout.pinned.find((row) => row.key === track) ??
+      layout.rows.find((row): row is TrackRow => row.kind === 'track' && row.key === track) ??
+      null
+    );
   }
 
   private drawTop(bands: readonly Band[], rows: readonly Row[]): void {
     const { size, shown, selected } = this;
     const area = this.dragArea ?? shown.area;
     const chosen = area === null ? null : new Set(area.tracks);
-    const covered = (list: readonly Row[]): { top: number; height: number }[] => list
-      .filter((row) => chosen !== null && (chosen.size === 0 || (row.kind === 'track' ? chosen.has(row.key) : !row.open && row.process.tracks.some((track) => chosen.has(track.id)))))
-      .map((row) => ({ top: row.y + this.offset(row), height: row.height }));
-    const outline = selected === null ? null : this.outline(selected.track, selected.start_ps, selected.duration_ps, selected.depth);
-    const pinnedOutline = selected !== null && shown.layout.pinned.some((row) => row.key === selected.track);
+    const covered = (list: readonly Row[]): { top: number; height: number }[] =>
+      list
+        .filter(
+          (row) =>
+            chosen !== null &&
+            (chosen.size === 0 ||
+              (row.kind === 'track'
+                ? chosen.has(row.key)
+                : !row.open && row.process.tracks.some((track) => chosen.has(track.id)))),
+        )
+        .map((row) => ({ top: row.y + this.offset(row), height: row.height }));
+    const outline =
+      selected === null
+        ? null
+        : this.outline(selected.track, selected.start_ps, selected.duration_ps, selected.depth);
+    const pinnedOutline =
+      selected !== null && shown.layout.pinned.some((row) => row.key === selected.track);
     const inSight = new Set(rows.map((row) => row.key));
-    const hits = (pinned: boolean): Outline[] => this.hits.flatMap((one) => {
-      if (one.start_ps > this.view.to || one.start_ps + one.duration_ps < this.view.from) return [];
-      const isPinned = shown.layout.pinned.some((row) => row.key === one.track);
-      if (isPinned !== pinned || (!isPinned && !inSight.has(one.track))) return [];
-      const found = this.outline(one.track, one.start_ps, one.duration_ps, this.hitDepth(one));
-      return found === null ? [] : [found];
-    });
+    const hits = (pinned: boolean): Outline[] =>
+      this.hits.flatMap((one) => {
+        if (one.start_ps > this.view.to || one.start_ps + one.duration_ps < this.view.from)
+          return [];
+        const isPinned = shown.layout.pinned.some((row) => row.key === one.track);
+        if (isPinned !== pinned || (!isPinned && !inSight.has(one.track))) return [];
+        const found = this.outline(one.track, one.start_ps, one.duration_ps, this.hitDepth(one));
+        return found === null ? [] : [found];
+      });
     const over: OverlayBand[] = bands.map((band, index) => ({
-      top: band.top, bottom: band.bottom, strips: index === 0 ? this.pinnedStrips : this.strips, hits: this.hits.length === 0 ? [] : hits(index === 0),
-      selected: (index === 0) === pinnedOutline ? outline : null, area: covered(index === 0 ? shown.layout.pinned : rows),
+      top: band.top,
+      bottom: band.bottom,
+      strips: index === 0 ? this.pinnedStrips : this.strips,
+      hits: this.hits.length === 0 ? [] : hits(index === 0),
+      selected: (index === 0) === pinnedOutline ? outline : null,
+      area: covered(index === 0 ? shown.layout.pinned : rows),
     }));
     this.overlay.draw({
-      ...size, view: this.view, bands: over, area, zoomBox: this.dragBox, marks: shown.marks, minPs: shown.minPs,
-      measure: this.dragMeasure ?? (shown.measure === null ? null : { ...shown.measure, y: this.measureY }),
-      arrows: shown.flows && selected !== null && outline !== null ? this.arrows(selected, outline) : [],
+      ...size,
+      view: this.view,
+      bands: over,
+      area,
+      zoomBox: this.dragBox,
+      marks: shown.marks,
+      minPs: shown.minPs,
+      measure:
+        this.dragMeasure ??
+        (shown.measure === null ? null : { ...shown.measure, y: this.measureY }),
+      arrows:
+        shown.flows && selected !== null && outline !== null ? this.arrows(selected, outline) : [],
     });
   }
 
@@ -597,7 +804,9 @@ export class Timeline implements PointerTarget {
     if (one.depth !== undefined) return one.depth;
     let depth = this.hitDepths.get(one.id);
     if (depth === undefined) {
-      const blocks = this.allStrips().filter((strip) => strip.row.key === one.track).map((strip) => strip.block);
+      const blocks = this.allStrips()
+        .filter((strip) => strip.row.key === one.track)
+        .map((strip) => strip.block);
       depth = depthOf(blocks, Number(one.id.split('.')[2]), one.start_ps) ?? 0;
       this.hitDepths.set(one.id, depth);
     }
@@ -611,14 +820,27 @@ export class Timeline implements PointerTarget {
       const other = this.outline(link.track, link.start_ps, link.duration_ps, link.depth);
       if (other === null) continue;
       const there = other.top + other.height / 2;
-      if (link.direction === 'out') list.push({ fromPs: selected.start_ps, fromY: middle, toPs: link.start_ps, toY: there });
+      if (link.direction === 'out')
+        list.push({ fromPs: selected.start_ps, fromY: middle, toPs: link.start_ps, toY: there });
       else list.push({ fromPs: link.start_ps, fromY: there, toPs: selected.start_ps, toY: middle });
     }
     return list;
   }
 
   private drawHeadNow(hover: number | null): void {
-    drawHead(this.head, { view: this.view, ...this.size, steps: this.trace.steps, lane: this.lane, step: this.shown.step, marks: this.shown.marks, hover }, this.colouring);
+    drawHead(
+      this.head,
+      {
+        view: this.view,
+        ...this.size,
+        steps: this.trace.steps,
+        lane: this.lane,
+        step: this.shown.step,
+        marks: this.shown.marks,
+        hover,
+      },
+      this.colouring,
+    );
   }
 
   private showTip(at: Point | null): void {
@@ -626,8 +848,21 @@ export class Timeline implements PointerTarget {
     this.tip.hidden = at === null || entry === null;
     if (at === null || entry === null) return;
     const name = this.names.text[entry.name] ?? '';
-    fill(this.tip, h('b', {}, entry.count > 1 ? `${count(entry.count)} events` : trimRight(eventLabel(name), MOST_TIP)),
-      h('span', {}, entry.count > 1 ? `${timeText(entry.duration)}, ${Math.round(((entry.block.busy[entry.at] ?? 0) / 255) * 100)} % busy; longest: ${trimRight(eventLabel(name), MOST_TIP)}. Click to zoom in.` : timeText(entry.duration)));
+    fill(
+      this.tip,
+      h(
+        'b',
+        {},
+        entry.count > 1 ? `${count(entry.count)} events` : trimRight(eventLabel(name), MOST_TIP),
+      ),
+      h(
+        'span',
+        {},
+        entry.count > 1
+          ? `${timeText(entry.duration)}, ${Math.round(((entry.block.busy[entry.at] ?? 0) / 255) * 100)} % busy; longest: ${trimRight(eventLabel(name), MOST_TIP)}. Click to zoom in.`
+          : timeText(entry.duration),
+      ),
+    );
     const { width, height } = this.size;
     const box = this.tip.getBoundingClientRect();
     this.tip.style.transform = `translate(${Math.max(0, Math.min(at.x + 14, width - box.width - 4))}px, ${at.y + 20 + box.height > height ? at.y - box.height - 10 : at.y + 18}px)`;
@@ -647,15 +882,20 @@ export class Timeline implements PointerTarget {
     }
     if (now - this.countedAt >= COUNT_MS) {
       this.countedAt = now;
-      const counts = [this.strips, this.pinnedStrips].map((strips) => countDrawn(strips, this.view, this.shown.minPs));
+      const counts = [this.strips, this.pinnedStrips].map((strips) =>
+        countDrawn(strips, this.view, this.shown.minPs),
+      );
       this.tell.counts({
-        boxes: counts.reduce((sum, one) => sum + one.boxes, 0), events: counts.reduce((sum, one) => sum + one.events, 0),
-        psPerPixel: (this.view.to - this.view.from) / this.size.width, waiting: this.missing(rows, level), error: this.store.error,
+        boxes: counts.reduce((sum, one) => sum + one.boxes, 0),
+        events: counts.reduce((sum, one) => sum + one.events, 0),
+        psPerPixel: (this.view.to - this.view.from) / this.size.width,
+        waiting: this.missing(rows, level),
+        error: this.store.error,
       });
     } else {
       again = Math.min(again, this.countedAt + COUNT_MS - now);
     }
-    // What was put off happens in a later frame, even if nothing else does.
+    // Postponed work is done in a later frame, even if nothing else is to be done.
     window.clearTimeout(this.timer);
     if (Number.isFinite(again)) this.timer = window.setTimeout(() => this.invalidate(), again + 1);
   }
@@ -670,32 +910,53 @@ export class Timeline implements PointerTarget {
     return false;
   }
 
-  /** Most urgent first: what is looked at, then, once nothing moves, what will probably be looked at next. */
+  /**
+   * Most urgent first: blocks in sight, then, once nothing moves, those that will probably be in
+   * sight next.
+   */
   private wanted(rows: readonly Row[], idle: boolean): Place[] {
     const { trace, size, motion, shown } = this;
     const { duration_ps: duration } = trace;
     const level = levelFor(motion.target, size.width);
     const root = levelFor(whole(duration), size.width);
     const places: Place[] = [];
-    const tracks = [...shown.layout.pinned, ...rows].flatMap((row) => (row.kind === 'track' ? [row] : []));
+    const tracks = [...shown.layout.pinned, ...rows].flatMap((row) =>
+      row.kind === 'track' ? [row] : [],
+    );
     const add = (row: TrackRow, at: number, index: number): void => {
       places.push({ track: row.key, rows: row.track.depth, level: at, index, keep: at >= root });
     };
     const { first, last } = blocksIn(motion.target, level, duration);
     const middle = (first + last) / 2;
-    const order = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i).sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+    const order = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i).sort(
+      (a, b) => Math.abs(a - middle) - Math.abs(b - middle),
+    );
     for (const index of order) for (const row of tracks) add(row, level, index);
     if (!idle) return places;
     const most = Math.floor(duration / (2 ** level * 2048));
     for (const row of tracks) add(row, root, 0);
-    for (const index of [last + 1, first - 1]) if (index >= 0 && index <= most) for (const row of tracks) add(row, level, index);
+    for (const index of [last + 1, first - 1])
+      if (index >= 0 && index <= most) for (const row of tracks) add(row, level, index);
     if (level + 1 < root) {
-      const out = blocksIn({ from: 2 * motion.target.from - motion.target.to, to: 2 * motion.target.to - motion.target.from }, level + 1, duration);
-      for (let index = out.first; index <= out.last; index += 1) for (const row of tracks) add(row, level + 1, index);
+      const out = blocksIn(
+        {
+          from: 2 * motion.target.from - motion.target.to,
+          to: 2 * motion.target.to - motion.target.from,
+        },
+        level + 1,
+        duration,
+      );
+      for (let index = out.first; index <= out.last; index += 1)
+        for (const row of tracks) add(row, level + 1, index);
     }
     const { scrollTop } = this.body;
-    for (const row of rowsBetween(shown.layout.rows, scrollTop - size.height / 2, scrollTop + size.height * 1.5)) {
-      if (row.kind === 'track' && !rows.includes(row)) for (const index of order) add(row, level, index);
+    for (const row of rowsBetween(
+      shown.layout.rows,
+      scrollTop - size.height / 2,
+      scrollTop + size.height * 1.5,
+    )) {
+      if (row.kind === 'track' && !rows.includes(row))
+        for (const index of order) add(row, level, index);
     }
     return places;
   }
@@ -706,36 +967,61 @@ export class Timeline implements PointerTarget {
     const { map, head } = this;
     const all = whole(this.trace.duration_ps);
     let grab: { kind: 'move' | 'left' | 'right' | 'new'; start: number; view: View } | null = null;
-    const timeAt = (event: PointerEvent): number => toTime(all, this.size.width, event.clientX - map.getBoundingClientRect().left);
+    const timeAt = (event: PointerEvent): number =>
+      toTime(all, this.size.width, event.clientX - map.getBoundingClientRect().left);
     map.addEventListener('pointerdown', (event) => {
       if (event.button !== 0) return;
       map.setPointerCapture(event.pointerId);
       const ps = timeAt(event);
       const reach = ((all.to - all.from) / this.size.width) * 6;
       const { view } = this;
-      const kind = Math.abs(ps - view.from) < reach ? 'left' : Math.abs(ps - view.to) < reach ? 'right' : ps > view.from && ps < view.to && view.to - view.from < (all.to - all.from) * 0.98 ? 'move' : 'new';
+      const kind =
+        Math.abs(ps - view.from) < reach
+          ? 'left'
+          : Math.abs(ps - view.to) < reach
+            ? 'right'
+            : ps > view.from && ps < view.to && view.to - view.from < (all.to - all.from) * 0.98
+              ? 'move'
+              : 'new';
       grab = { kind, start: ps, view };
     });
     map.addEventListener('pointermove', (event) => {
       if (grab === null) return;
       const ps = timeAt(event);
       const { view, start, kind } = grab;
-      if (kind === 'move') this.motion.jump({ from: view.from + ps - start, to: view.to + ps - start });
+      if (kind === 'move')
+        this.motion.jump({ from: view.from + ps - start, to: view.to + ps - start });
       else if (kind === 'left') this.motion.jump({ from: Math.min(ps, view.to - 10), to: view.to });
-      else if (kind === 'right') this.motion.jump({ from: view.from, to: Math.max(ps, view.from + 10) });
-      else if (Math.abs(ps - start) > ((all.to - all.from) / this.size.width) * 4) this.motion.jump({ from: Math.min(ps, start), to: Math.max(ps, start) });
+      else if (kind === 'right')
+        this.motion.jump({ from: view.from, to: Math.max(ps, view.from + 10) });
+      else if (Math.abs(ps - start) > ((all.to - all.from) / this.size.width) * 4)
+        this.motion.jump({ from: Math.min(ps, start), to: Math.max(ps, start) });
     });
     const end = (event: PointerEvent): void => {
       // A click beside the frame brings it there.
-      if (grab?.kind === 'new' && this.view === grab.view) this.motion.glide(centred(this.view, timeAt(event), this.trace.duration_ps));
+      if (grab?.kind === 'new' && this.view === grab.view)
+        this.motion.glide(centred(this.view, timeAt(event), this.trace.duration_ps));
       grab = null;
     };
     map.addEventListener('pointerup', end);
-    map.addEventListener('pointercancel', () => { grab = null; });
-    map.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      this.motion.glide(zoomAbout(this.motion.target, toTime(all, this.size.width, event.clientX - map.getBoundingClientRect().left), event.deltaY > 0 ? 1.25 : 0.8, this.trace.duration_ps));
-    }, { passive: false });
+    map.addEventListener('pointercancel', () => {
+      grab = null;
+    });
+    map.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        this.motion.glide(
+          zoomAbout(
+            this.motion.target,
+            toTime(all, this.size.width, event.clientX - map.getBoundingClientRect().left),
+            event.deltaY > 0 ? 1.25 : 0.8,
+            this.trace.duration_ps,
+          ),
+        );
+      },
+      { passive: false },
+    );
     let from: Point | null = null;
     let dragged = false;
     const at = (event: PointerEvent): Point => {
@@ -763,11 +1049,22 @@ export class Timeline implements PointerTarget {
       if (dragged) this.drag('measure', { x: start.x, y: -100 }, { x: here.x, y: 24 }, true);
       else this.clickHead(here);
     });
-    head.addEventListener('pointercancel', () => { from = null; this.cancelDrag(); });
-    head.addEventListener('wheel', (event) => {
-      event.preventDefault();
-      if (event.deltaY !== 0) this.zoom(event.clientX - head.getBoundingClientRect().left, event.deltaY > 0 ? 1.25 : 0.8);
-    }, { passive: false });
+    head.addEventListener('pointercancel', () => {
+      from = null;
+      this.cancelDrag();
+    });
+    head.addEventListener(
+      'wheel',
+      (event) => {
+        event.preventDefault();
+        if (event.deltaY !== 0)
+          this.zoom(
+            event.clientX - head.getBoundingClientRect().left,
+            event.deltaY > 0 ? 1.25 : 0.8,
+          );
+      },
+      { passive: false },
+    );
     map.style.height = `${MAP_HEIGHT}px`;
     this.sizeHead();
   }
@@ -781,7 +1078,9 @@ export class Timeline implements PointerTarget {
       return;
     }
     const reach = ((this.view.to - this.view.from) / width) * 12;
-    const mark = this.shown.marks.findIndex((one) => ps >= one.ps - reach && ps <= one.ps + 3 * reach);
+    const mark = this.shown.marks.findIndex(
+      (one) => ps >= one.ps - reach && ps <= one.ps + 3 * reach,
+    );
     if (mark >= 0) this.tell.pickMark(mark);
   }
 }

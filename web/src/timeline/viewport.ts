@@ -1,4 +1,6 @@
-// Which part of the trace is in sight, and where on the screen a time is. Pure; times in picoseconds from the trace's begin.
+// SPDX-License-Identifier: Apache-2.0
+// Which part of the trace is in sight, and where on the screen a time is. Pure; times in
+// picoseconds from the trace's begin.
 
 export interface View {
   from: number;
@@ -26,7 +28,9 @@ export function whole(duration: number): View {
   return { from: -0.01 * size, to: 1.01 * size };
 }
 
-/** Keeps a view within a trace: never wider than all of it, never further out than half of itself. */
+/**
+ * Keeps a view within a trace: never wider than all of it, never further out than half of itself.
+ */
 export function clamp(view: View, duration: number): View {
   const all = whole(duration);
   const size = Math.min(Math.max(span(view), MIN_SPAN_PS), span(all));
@@ -35,7 +39,7 @@ export function clamp(view: View, duration: number): View {
   return Number.isFinite(from) ? { from, to: from + size } : all;
 }
 
-/** What is under the pointer stays there. A factor above one shows more. */
+/** Zooms; the time under the pointer stays there. A factor above one shows more. */
 export function zoomAbout(view: View, at: number, factor: number, duration: number): View {
   const size = Math.min(Math.max(span(view) * factor, MIN_SPAN_PS), span(whole(duration)));
   const part = (at - view.from) / span(view);
@@ -60,13 +64,25 @@ export function centred(view: View, at: number, duration: number): View {
 
 /** An event is seen when it is so wide. */
 const SEEN_PX = 24;
-/** What has no length is looked at as if it had this. */
+/** Events without length are looked at as if they had this. */
 const SEEN_LEAST_PS = 10_000;
 
-/** A view in which all of an interval can be seen, and is wide enough for that; the same one where that is so already. */
-export function showing(view: View, width: number, from: number, to: number, duration: number): View {
+/**
+ * A view in which all of an interval can be seen, and is wide enough for that; the same one where
+ * that is so already.
+ */
+export function showing(
+  view: View,
+  width: number,
+  from: number,
+  to: number,
+  duration: number,
+): View {
   const length = Math.max(to - from, SEEN_LEAST_PS);
-  const size = Math.max(length * 1.1, Math.min(span(view), (length * Math.max(1, width)) / SEEN_PX));
+  const size = Math.max(
+    length * 1.1,
+    Math.min(span(view), (length * Math.max(1, width)) / SEEN_PX),
+  );
   const edge = span(view) * 0.02;
   if (size === span(view) && from >= view.from + edge && to <= view.to - edge) return view;
   const middle = (from + to) / 2;
@@ -97,7 +113,9 @@ export function levelFor(view: View, width: number): number {
   return Math.min(52, Math.max(0, Math.round(Math.log2(span(view) / Math.max(1, width)))));
 }
 
-/** Tiles are asked for and kept in blocks of this many; four tiles of 512 slots are about a screen. */
+/**
+ * Tiles are asked for and kept in blocks of this many; four tiles of 512 slots are about a screen.
+ */
 export const BLOCK_TILES = 4;
 export const TILE_SLOTS = 512;
 
@@ -106,7 +124,11 @@ export function blockSpan(level: number): number {
 }
 
 /** Blocks of a level that touch the view, within the trace. */
-export function blocksIn(view: View, level: number, duration: number): { first: number; last: number } {
+export function blocksIn(
+  view: View,
+  level: number,
+  duration: number,
+): { first: number; last: number } {
   const size = blockSpan(level);
   const first = Math.max(0, Math.floor(view.from / size));
   const last = Math.min(Math.floor(Math.max(0, duration) / size), Math.floor(view.to / size));
@@ -123,22 +145,35 @@ export interface Tick {
 export function ticks(view: View, width: number, room: number): { step: number; list: Tick[] } {
   const raw = (span(view) / Math.max(1, width)) * room;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = Math.max(1, power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10));
+  const step = Math.max(
+    1,
+    power * (raw / power <= 1 ? 1 : raw / power <= 2 ? 2 : raw / power <= 5 ? 5 : 10),
+  );
   const minor = step / 5;
   const list: Tick[] = [];
   const first = Math.ceil(view.from / minor);
   const last = Math.floor(view.to / minor);
-  for (let i = first; i <= last && list.length < 2000; i += 1) list.push({ ps: i * minor, major: i % 5 === 0 });
+  for (let i = first; i <= last && list.length < 2000; i += 1)
+    list.push({ ps: i * minor, major: i % 5 === 0 });
   return { step, list };
 }
 
-const UNITS = [{ ps: 1e12, name: 's' }, { ps: 1e9, name: 'ms' }, { ps: 1e6, name: 'µs' }, { ps: 1e3, name: 'ns' }, { ps: 1, name: 'ps' }];
+const UNITS = [
+  { ps: 1e12, name: 's' },
+  { ps: 1e9, name: 'ms' },
+  { ps: 1e6, name: 'µs' },
+  { ps: 1e3, name: 'ns' },
+  { ps: 1, name: 'ps' },
+];
 
 /** A time on the ruler, with the digits that `step` needs and no more: `1.25 s`, `131.204 ms`. */
 export function tickLabel(ps: number, step: number): string {
   const size = Math.max(Math.abs(ps), step);
   const unit = UNITS.find((one) => size >= one.ps) ?? { ps: 1, name: 'ps' };
   const decimals = Math.max(0, -Math.floor(Math.log10(step / unit.ps) + 1e-9));
-  const text = (Math.abs(ps) / unit.ps).toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const text = (Math.abs(ps) / unit.ps).toLocaleString('en-US', {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
   return ps === 0 ? '0' : `${ps < 0 ? '−' : ''}${text} ${unit.name}`;
 }

@@ -1,0 +1,762 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roofline: how near instructions come to what arithmetic and memory of the device allow.
+
+import { getTables } from '../core/api';
+import { ChartCard } from '../components/chart_card';
+import { microseconds } from '../components/charts';
+import { barCell, timeColumn } from '../components/columns';
+import {
+  compareColumns,
+  compareNote,
+  differenceFacts,
+  timeMeasure,
+} from '../components/compare_columns';
+import type { Detail } from '../components/detail_panel';
+import { costRules, sections, sourceBlock, unknownTime } from '../components/hlo_detail';
+import { rateText, rooflineConfig, type RoofDot } from '../components/roofline_chart';
+import { RowDashboard } from '../components/row_dashboard';
+import { Segmented, Toggle } from '../components/segmented';
+import { button, notRecorded } from '../components/states';
+import { tiles, timeChange, type Tile } from '../components/stat_tile';
+import { ToolView } from '../components/tool_view';
+import { joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
+import { fill, h } from '../core/dom';
+import {
+  asPercent,
+  columnDecimals,
+  count,
+  duration,
+  exact,
+  fixed,
+  percent,
+  plural,
+  share,
+} from '../core/format';
+import { records, text, type Cell, type GvizTable } from '../core/gviz';
+import {
+  categoryToken,
+  GIBI,
+  readRoofline,
+  readRoofs,
+  shortPlace,
+  unknownShares,
+  type RoofPoint,
+  type Roofs,
+} from '../core/hlo';
+import type { Page, PageContext, PageType } from '../core/page';
+import { properties } from '../core/steps';
+import type { Column } from '../core/table_view';
+import { tracePlace } from '../core/trace_link';
+
+type Of = 'Total' | 'Average' | 'steps';
+
+interface Row extends RoofPoint {
+  difference?: Difference;
+}
+
+interface Data {
+  points: RoofPoint[];
+  roofs: Roofs;
+  /** Where the peaks are from, in the server's words. */
+  source: string;
+  notes: string[];
+  unknown: { noHlo: number; noCost: number };
+}
+
+/**
+ * What may be known better than the server knows it: tables of peaks are wrong for new devices. The
+ * server takes these.
+ */
+const PEAKS: readonly { key: string; label: string; known: (roofs: Roofs) => number | null }[] = [
+  {
+    key: 'peak_tflops',
+    label: 'Peak TFLOP/s',
+    known: ({ flops }) => (flops > 0 ? flops / 1000 : null),
+  },
+  { key: 'peak_hbm_gbs', label: 'HBM GB/s', known: ({ levels }) => level(levels, /^HBM$/) },
+  {
+    key: 'peak_sram_gbs',
+    label: 'Fast memory GB/s',
+    known: ({ levels }) => level(levels, /^(Shared|VMEM)/),
+  },
+];
+
+function level(levels: Roofs['levels'], name: RegExp): number | null {
+  const found = levels.find((one) => name.test(one.name));
+  return found === undefined ? null : found.bandwidth * GIBI;
+}
+
+/** More dots than a picture can tell apart; the table has all. */
+const MOST_DOTS = 3000;
+
+class RooflinePage implements Page {
+  readonly element: HTMLElement;
+  private readonly view: ToolView<Data>;
+  private readonly dashboard: RowDashboard<Row>;
+  private readonly ofs: Segmented;
+  private readonly feeds: Toggle;
+  private readonly chart: ChartCard;
+  private readonly peaks = h('form', { class: 'peaks', 'aria-label': 'Peaks of the device' });
+  private data: Data | null = null;
+  private base: Data | null = null;
+  private steps: StepCounts | null = null;
+  private memo: { key: string; rows: Row[] } = { key: '', rows: [] };
+  private lastShape = '';
+
+  constructor(private readonly context: PageContext) {
+    const { url } = context;
+    this.ofs = new Segmented(
+      'What the points are',
+      [
+        { value: 'Total', label: 'Instructions', hint: 'All instructions over the whole capture' },
+        { value: 'Average', label: 'Average step', hint: 'The program in an average step' },
+        { value: 'steps', label: 'Every step', hint: 'The program in each step' },
+      ],
+      (value) => url.set({ of: value === 'Total' ? null : value, sel: null }),
+    );
+    this.feeds = new Toggle(
+      'Infeed and outfeed',
+      'Count the time of infeed and outfeed as the program’s',
+      (on) => url.set({ feeds: on ? null : 'out', sel: null }),
+    );
+    this.chart = new ChartCard({ title: 'Roofline', name: 'roofline_model' });
+    this.dashboard = new RowDashboard<Row>(context, {
+      title: 'Instructions',
+      name: 'roofline_model',
+      controls: [this.ofs.element, this.feeds.element, this.peaks],
+      chart: this.chart,
+      query: () => this.view.query(),
+      show: (rows) => this.show(rows),
+    });
+    this.peaks.addEventListener('submit', (event) => event.preventDefault());
+    this.view = new ToolView<Data>(context, {
+      title: context.tool?.title ?? 'Roofline',
+      tool: 'roofline_model',
+      content: this.dashboard.element,
+      parameters: () => ({
+        ...Object.fromEntries(
+          PEAKS.map(({ key }) => [key, url.get(key) === '' ? null : url.get(key)]),
+        ),
+        others: url.get('others') === 'in' ? 'true' : null,
+      }),
+      fetch: async (query, signal) => read(await getTables(query, signal)),
+      perStep: true,
+      ready: (data, base, steps) => {
+        this.data = data;
+        this.base = base;
+        this.steps = steps;
+        this.memo.key = '';
+        this.lastShape = '';
+        this.refresh();
+      },
+      changed: () => this.refresh(),
+    });
+    this.element = this.view.element;
+  }
+
+  update(): void {
+    this.view.update();
+  }
+
+  destroy(): void {
+    this.view.destroy();
+    this.dashboard.destroy();
+  }
+
+  private of(): Of {
+    const wanted = this.context.url.get('of', 'Total');
+    return wanted === 'Average' || wanted === 'steps' ? wanted : 'Total';
+  }
+
+  private points(data: Data): RoofPoint[] {
+    const of = this.of();
+    const feeds = this.context.url.get('feeds') !== 'out';
+    return data.points.filter(
+      (point) =>
+        point.withFeeds === feeds &&
+        (of === 'steps' ? point.step !== 'Total' && point.step !== 'Average' : point.step === of),
+    );
+  }
+
+  private rows(): Row[] {
+    if (this.data === null) return [];
+    const key = [this.of(), this.context.url.get('feeds')].join('|');
+    if (this.memo.key === key) return this.memo.rows;
+    const now = this.points(this.data);
+    let rows: Row[] = now;
+    if (this.base !== null && this.of() !== 'steps') {
+      rows = joinBase<Row>(now, this.points(this.base), {
+        place: (row) => ({ parts: opParts(row.name), rest: row.category }),
+        name: (row) => row.name,
+        measure: timeOf,
+        scale: this.of() === 'Average' ? 1 : stepScale(this.steps),
+        put: (row, difference) => ({ ...row, difference }),
+        gone: (row) => ({
+          ...row,
+          occurrences: 0,
+          total: 0,
+          self: 0,
+          share: 0,
+          key: `${row.key} (gone)`,
+        }),
+      });
+    }
+    fill(
+      this.dashboard.compareSlot,
+      this.base !== null &&
+        this.of() !== 'steps' &&
+        compareNote(
+          rows,
+          (row) => row.difference,
+          (row) => row.name,
+          ['instruction', 'instructions'],
+          this.steps,
+        ),
+    );
+    this.memo = { key, rows };
+    return rows;
+  }
+
+  private refresh(): void {
+    const { data } = this;
+    if (data === null) return;
+    const nothing = data.points.length === 0;
+    const has = (step: (name: string) => boolean): boolean =>
+      data.points.some((point) => step(point.step));
+    this.ofs.show(this.of());
+    this.ofs.disable('Average', has((step) => step === 'Average') ? null : 'No steps are known');
+    this.ofs.disable(
+      'steps',
+      has((step) => step !== 'Total' && step !== 'Average') ? null : 'No steps are known',
+    );
+    this.feeds.show(this.context.url.get('feeds') !== 'out');
+    this.dashboard.nothing(nothing);
+    fill(
+      this.dashboard.notice,
+      ...(nothing
+        ? [nothingRecorded()]
+        : [
+            unknownTime(data.unknown, this.context.url.get('others') === 'in'),
+            notesOf(data.notes),
+          ]),
+    );
+    if (nothing) return;
+    this.showPeaks(data);
+    fill(this.dashboard.tileSlot, tiles(this.tiles(data)));
+    const rows = this.rows();
+    const shape = this.memo.key;
+    if (shape === this.lastShape) {
+      this.dashboard.table.update();
+    } else {
+      this.lastShape = shape;
+      this.dashboard.table.set({
+        rows,
+        columns: this.columns(rows),
+        noun: this.of() === 'steps' ? 'steps' : 'instructions',
+      });
+    }
+    const wanted = this.context.url.get('sel');
+    const row = wanted === '' ? undefined : rows.find((one) => one.key === wanted);
+    this.dashboard.choose(row === undefined ? null : this.describe(row));
+  }
+
+  private showPeaks(data: Data): void {
+    const { url } = this.context;
+    const field = ({ key, label, known }: (typeof PEAKS)[number]): HTMLElement => {
+      const value = known(data.roofs);
+      const input = h('input', {
+        type: 'text',
+        inputmode: 'decimal',
+        value: url.get(key),
+        placeholder: value === null ? 'unknown' : String(Number(value.toPrecision(5))),
+        'aria-label': label,
+        autocomplete: 'off',
+        spellcheck: 'false',
+        on: {
+          change: () =>
+            url.set({ [key]: Number(input.value) > 0 ? String(Number(input.value)) : null }),
+        },
+      });
+      return h('label', {}, h('span', {}, label), input);
+    };
+    if (this.peaks.contains(document.activeElement)) return;
+    const changed = PEAKS.some(({ key }) => url.get(key) !== '');
+    fill(
+      this.peaks,
+      ...PEAKS.map(field),
+      changed &&
+        button('As recorded', () =>
+          url.set(Object.fromEntries(PEAKS.map(({ key }) => [key, null]))),
+        ),
+      h('small', { class: 'soft' }, data.source === '' ? '' : `Peaks: ${data.source}.`),
+    );
+  }
+
+  private tiles(data: Data): Tile[] {
+    const program = (one: Data): RoofPoint | undefined => {
+      const points = one.points.filter(
+        (point) =>
+          point.category === 'Program' &&
+          point.withFeeds === (this.context.url.get('feeds') !== 'out'),
+      );
+      return (
+        points.find((point) => point.step === (this.of() === 'Total' ? 'Total' : 'Average')) ??
+        points[0]
+      );
+    };
+    const [now, then] = [program(data), this.base === null ? undefined : program(this.base)];
+    if (now === undefined) return [];
+    const known = now.flopRate > 0 || now.bandwidth > 0;
+    return [
+      {
+        label: now.step === 'Average' ? 'Average step' : 'Device time',
+        hint: 'Time of the program on the devices',
+        value: now.total,
+        format: duration,
+        exact: `${exact(now.total)} µs`,
+        ...timeChange(now.total, then?.total ?? null, now.step === 'Average' ? null : this.steps),
+      },
+      {
+        label: 'Of the roofline',
+        hint: 'How near the program comes to the nearer of its limits, arithmetic or memory',
+        value: known ? now.efficiency : null,
+        format: asPercent,
+        note: now.boundBy === '' || now.boundBy === 'Unknown' ? '' : `bound by ${now.boundBy}`,
+        base: then?.efficiency ?? null,
+        better: 'higher',
+      },
+      {
+        label: 'Arithmetic',
+        hint: 'Floating-point operations per second',
+        value: known ? now.flopRate : null,
+        format: (value) => quantity(value),
+        note: `${percent(now.computeUse)} of the peak`,
+        base: then?.flopRate ?? null,
+        better: 'higher',
+      },
+      {
+        label: 'Memory',
+        hint: 'Bytes moved per second',
+        value: known ? now.bandwidth : null,
+        format: (value) => ({ value: fixed(value, value < 10 ? 2 : 0), unit: 'GiB/s' }),
+        note: `${percent(now.memoryUse)} of the peak`,
+        base: then?.bandwidth ?? null,
+      },
+    ];
+  }
+
+  private columns(rows: readonly Row[]): Column<Row>[] {
+    const rate = (
+      id: string,
+      title: string,
+      hint: string,
+      value: (row: Row) => number,
+      hidden = false,
+    ): Column<Row> => {
+      const decimals = columnDecimals(rows.map((row) => (value(row) === 0 ? null : value(row))));
+      return {
+        id,
+        title,
+        hint,
+        hidden,
+        kind: 'number',
+        width: 98,
+        value: (row) => (value(row) === 0 ? null : value(row)),
+        text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
+      };
+    };
+    const fraction = (
+      id: string,
+      title: string,
+      hint: string,
+      value: (row: Row) => number,
+      token: string,
+      hidden = false,
+    ): Column<Row> => ({
+      id,
+      title,
+      hint,
+      hidden,
+      kind: 'number',
+      scale: 0.01,
+      width: 112,
+      value: (row) => (unknown(row) ? null : value(row)),
+      node: (row) =>
+        unknown(row) ? h('span', { class: 'soft' }, '–') : barCell(value(row), token),
+    });
+    const steps = this.of() === 'steps';
+    const compare = this.base !== null && !steps;
+    return [
+      {
+        id: 'rank',
+        title: '#',
+        kind: 'number',
+        width: 52,
+        value: (row) => row.rank,
+        hint: 'Rank by self time; 0 is the whole program',
+      },
+      ...(steps
+        ? [
+            {
+              id: 'step',
+              title: 'Step',
+              kind: 'text' as const,
+              width: 110,
+              narrow: true,
+              value: (row: Row) => row.step,
+              hint: 'Step',
+            },
+          ]
+        : [
+            {
+              id: 'category',
+              title: 'Category',
+              kind: 'text' as const,
+              width: 140,
+              value: (row: Row) => row.category,
+              hint: 'XLA’s category of the instruction',
+            },
+            {
+              id: 'operation',
+              title: 'Instruction',
+              kind: 'text' as const,
+              grow: true,
+              narrow: true,
+              width: 200,
+              code: true,
+              value: (row: Row) => row.name,
+              hint: 'Name in the compiled program',
+            },
+            {
+              id: 'hlo_module_id',
+              title: 'Program',
+              kind: 'text' as const,
+              quiet: true,
+              hidden: true,
+              width: 110,
+              value: (row: Row) => (row.category === 'Program' ? '' : row.program),
+              hint: 'Id of the compiled program',
+            },
+          ]),
+      {
+        id: 'occurrences',
+        title: 'Count',
+        kind: 'number',
+        width: 74,
+        hidden: steps,
+        value: (row) => row.occurrences,
+        text: (cell) => count(Number(cell)),
+        hint: 'How often it ran; on GPUs, how many kernels',
+      },
+      timeColumn(rows, 'total_self_time', steps ? 'Time (µs)' : 'Self (µs)', timeOf, {
+        narrow: true,
+        hint: 'Time without what it called; of the program all of it',
+      }),
+      ...(compare
+        ? compareColumns<Row>('Self time', (row) => row.difference, timeMeasure(rows.map(timeOf)))
+        : []),
+      ...(steps
+        ? []
+        : [
+            {
+              id: 'total_self_time_percent',
+              title: 'Share',
+              kind: 'number' as const,
+              scale: 0.01,
+              width: 112,
+              value: (row: Row) => (row.category === 'Program' ? null : row.share),
+              node: (row: Row) =>
+                row.category === 'Program'
+                  ? h('span', { class: 'soft' }, '–')
+                  : barCell(row.share, categoryToken(row.category)),
+              hint: 'Share of the program’s time',
+            },
+          ]),
+      fraction(
+        'roofline_efficiency',
+        'Of the roof',
+        'How near it comes to the nearer of its limits, arithmetic or memory',
+        (row) => row.efficiency,
+        'device-compute',
+      ),
+      {
+        id: 'bound_by',
+        title: 'Bound by',
+        kind: 'text',
+        quiet: true,
+        width: 92,
+        value: (row) => (row.boundBy === 'Unknown' ? '' : row.boundBy),
+        text: (cell) => (cell === '' ? '–' : String(cell)),
+        hint: 'The resource that comes closest to its peak',
+      },
+      rate(
+        'measured_flop_rate',
+        'GFLOP/s',
+        'Billions of floating-point operations per second',
+        (row) => row.flopRate,
+      ),
+      rate('measured_memory_bw', 'GiB/s', 'Memory bandwidth', (row) => row.bandwidth),
+      rate(
+        'operational_intensity',
+        'FLOP/byte',
+        'Operational intensity: arithmetic per byte moved',
+        (row) => row.intensity,
+      ),
+      rate(
+        'hbm_operational_intensity',
+        'FLOP/HBM byte',
+        'Arithmetic per byte moved to or from main memory',
+        (row) => row.hbmIntensity,
+        true,
+      ),
+      fraction(
+        'compute_efficiency',
+        'Of peak FLOP/s',
+        'Share of the peak arithmetic',
+        (row) => row.computeUse,
+        'kernel-launch',
+        true,
+      ),
+      fraction(
+        'max_mem_bw_utilization',
+        'Of peak memory',
+        'Share of the peak bandwidth of the busiest memory',
+        (row) => row.memoryUse,
+        'host-compute',
+        true,
+      ),
+      ...(rows.some((row) => row.source !== null)
+        ? [
+            {
+              id: 'source_info',
+              title: 'Source',
+              kind: 'text' as const,
+              width: 150,
+              code: true,
+              hidden: true,
+              value: (row: Row) => row.source?.place ?? '',
+              text: (cell: Cell) => shortPlace(String(cell)),
+              hint: 'Line of source',
+            },
+          ]
+        : []),
+    ];
+  }
+
+  private dots(rows: readonly RoofPoint[]): RoofDot[] {
+    return rows
+      .filter((row) => row.flopRate > 0 && row.intensity > 0)
+      .sort((a, b) => timeOf(b) - timeOf(a))
+      .slice(0, MOST_DOTS)
+      .map((row) => ({
+        x: row.intensity,
+        y: row.flopRate,
+        time: timeOf(row),
+        share: row.share,
+        full:
+          row.step === 'Total'
+            ? row.category === 'Program'
+              ? 'The whole program'
+              : row.name
+            : row.step === 'Average'
+              ? 'Average step'
+              : `Step ${row.step}`,
+        token: row.category === 'Program' ? 'ink' : categoryToken(row.category),
+        boundBy: row.boundBy === 'Unknown' ? '' : row.boundBy,
+        program: row.category === 'Program' && this.of() !== 'steps',
+      }));
+  }
+
+  private show(rows: Row[]): void {
+    const roofs = this.data?.roofs ?? { flops: 0, levels: [] };
+    const live = rows.filter((row) => row.difference?.state !== 'gone');
+    const dots = this.dots(live);
+    const base =
+      this.base === null || this.of() === 'steps'
+        ? []
+        : this.dots(this.points(this.base)).slice(0, 300);
+    const costed = live.filter((row) => row.category !== 'Program');
+    const without = costed.filter(unknown);
+    const time = (list: readonly Row[]): number => list.reduce((sum, row) => sum + timeOf(row), 0);
+    const note =
+      without.length === 0
+        ? ''
+        : `${plural(without.length, 'instruction')} with ${percent(share(time(without), time(costed)))} of the time have no known cost and no point`;
+    this.chart.title('Roofline', note);
+    const memory = costed.filter(
+      (row) => row.boundBy !== '' && row.boundBy !== 'Unknown' && row.boundBy !== 'Compute',
+    );
+    this.chart.set({
+      signature: JSON.stringify([dots, roofs, base.length, note]),
+      height: 420,
+      summary:
+        dots.length === 0
+          ? 'No instruction has a known cost.'
+          : `${plural(dots.length, 'point')}. ${percent(share(time(memory), time(costed)))} of the time is in instructions that memory limits.`,
+      config: () => rooflineConfig(dots, roofs, base),
+      head: ['Name', 'FLOP/byte', 'GFLOP/s', 'Self (µs)'],
+      rows: dots.map((dot) => [dot.full, dot.x, dot.y, dot.time]),
+      text: (cell, column) =>
+        typeof cell !== 'number'
+          ? String(cell)
+          : column === 2
+            ? rateText(cell)
+            : column === 3
+              ? microseconds(cell)
+              : String(Number(cell.toPrecision(4))),
+      legend: [
+        ...KINDS.filter(({ token }) => dots.some((dot) => dot.token === token)),
+        ...(base.length > 0 ? [{ label: 'Base run', token: 'ink', outline: true }] : []),
+      ],
+      pick: (index) => {
+        const dot = dots[index];
+        const row =
+          dot === undefined
+            ? undefined
+            : live.find(
+                (one) =>
+                  one.flopRate === dot.y && one.intensity === dot.x && timeOf(one) === dot.time,
+              );
+        if (row !== undefined) this.context.url.set({ sel: row.key });
+      },
+    });
+  }
+
+  private describe(row: Row): Detail {
+    const program = row.category === 'Program';
+    const gone = row.difference?.state === 'gone';
+    const facts = [
+      { label: 'Category', text: row.category },
+      ...(program || row.program === '' || row.program === '0'
+        ? []
+        : [{ label: 'Program', text: row.program }]),
+      ...(program ? [] : [{ label: 'Count', text: count(row.occurrences) }]),
+      {
+        label: program ? 'Time' : 'Self',
+        text: microseconds(timeOf(row)),
+        exact: `${exact(timeOf(row))} µs`,
+      },
+      ...(program ? [] : [{ label: 'Share', text: percent(row.share) }]),
+      ...(unknown(row)
+        ? [{ label: 'Cost', text: 'unknown' }]
+        : [
+            { label: 'Of the roof', text: percent(row.efficiency) },
+            { label: 'Bound by', text: row.boundBy === 'Unknown' ? 'unknown' : row.boundBy },
+            {
+              label: 'Arithmetic',
+              text: `${rateText(row.flopRate)}, ${percent(row.computeUse)} of the peak`,
+            },
+            {
+              label: 'Memory',
+              text: `${fixed(row.bandwidth, row.bandwidth < 10 ? 2 : 0)} GiB/s, ${percent(row.memoryUse)} of the peak`,
+            },
+            { label: 'Intensity', text: `${fixed(row.intensity, 2)} FLOP/byte` },
+            ...(row.costSource === ''
+              ? []
+              : [{ label: 'Cost by', text: costRules(row.costSource) }]),
+            ...(row.efficiency > 0 && row.efficiency < 1 && !program
+              ? [
+                  {
+                    label: 'At the roof',
+                    text: `would save ${microseconds(timeOf(row) * (1 - row.efficiency))}`,
+                  },
+                ]
+              : []),
+          ]),
+      ...differenceFacts(row.difference),
+    ];
+    const links = [
+      !program &&
+        this.context.has('hlo_stats') &&
+        h(
+          'a',
+          { href: this.context.link('hlo_stats', { 'f.hlo_op_name': `=${row.name}` }) },
+          'In HLO stats',
+        ),
+      !program &&
+        this.context.has('op_profile') &&
+        h('a', { href: this.context.link('op_profile', { q: row.name }) }, 'In the op profile'),
+    ].filter((link): link is HTMLAnchorElement => link !== false);
+    return {
+      key: JSON.stringify([this.view.query(), row.key, this.memo.key]),
+      title: program ? (row.step === 'Total' ? 'The whole program' : row.step) : row.name,
+      full: row.name,
+      facts,
+      query: null,
+      trace:
+        !program && !gone && this.context.has('trace_viewer')
+          ? this.context.link('trace_viewer', tracePlace({ op: row.name }))
+          : null,
+      extra: sections(
+        links.length === 0
+          ? null
+          : h(
+              'p',
+              { class: 'detail-links' },
+              ...links.flatMap((link, index) => (index === 0 ? [link] : [' · ', link])),
+            ),
+        sourceBlock(row.source),
+      ),
+    };
+  }
+}
+
+/** The time that a point stands for: the program's is all of it. */
+function timeOf(row: RoofPoint): number {
+  return row.category === 'Program' ? row.total : row.self;
+}
+
+function unknown(row: RoofPoint): boolean {
+  return row.flopRate === 0 && row.bandwidth === 0;
+}
+
+function quantity(gflops: number): { value: string; unit: string } {
+  const [value = '', unit = ''] = rateText(gflops).split(' ');
+  return { value, unit };
+}
+
+function read([table, diagnostics]: GvizTable[]): Data {
+  const p = properties(table);
+  return {
+    points: readRoofline(table),
+    roofs: readRoofs(p),
+    source: p['peaks_source'] ?? '',
+    unknown: unknownShares(p),
+    notes:
+      diagnostics === undefined
+        ? []
+        : records(diagnostics)
+            .map((record) => text(record, 'message'))
+            .filter((message) => message !== ''),
+  };
+}
+
+const KINDS = [
+  { label: 'Fusions', token: 'device-compute' },
+  { label: 'Library calls, dot, convolution', token: 'kernel-launch' },
+  { label: 'Moving data', token: 'host-compute' },
+  { label: 'Collectives', token: 'collectives' },
+  { label: 'Loops and calls', token: 'compilation' },
+  { label: 'Other', token: 'device-to-device' },
+  { label: 'Program', token: 'ink' },
+];
+
+function notesOf(notes: readonly string[]): HTMLElement | null {
+  return notes.length === 0
+    ? null
+    : h('div', { class: 'verdict info' }, h('b', {}, 'Note'), h('span', {}, notes.join(' ')));
+}
+
+function nothingRecorded(): HTMLElement {
+  return notRecorded(
+    'There is nothing to put below a roofline',
+    h('p', {}, 'The capture holds no instructions of compiled programs on a GPU or TPU.'),
+    h(
+      'p',
+      { class: 'soft' },
+      'They are there when a JAX, PyTorch/XLA or jitted TensorFlow program runs while capturing.',
+    ),
+  );
+}
+
+export const page: PageType = (context) => new RooflinePage(context);
