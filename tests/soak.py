@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Random requests for a while, and whether memory stays flat.
 
 usage: soak.py --server PATH --synth PATH --seconds N [--captures FOLDER] [--clients N]
@@ -12,6 +13,7 @@ something is wrong within it, or grew. With --no-verdict growth is no failure.
 
 import argparse
 import http.client
+import json
 import os
 import random
 import shutil
@@ -22,10 +24,8 @@ import tempfile
 import threading
 import time
 import urllib.parse
+import urllib.request
 
-TOOLS = ["overview_page", "input_pipeline_analyzer", "framework_op_stats", "trace_viewer",
-         "kernel_stats", "memory_profile", "pod_viewer", "tf_data_bottleneck_analysis",
-         "trace_viewer@", "tensorflow_stats", "nonsense", ""]
 ROUTES = ["/data", "/data", "/data", "/data_csv", "/instances", "/diagnostics", "/runs",
           "/run_list", "/run_info", "/run_tools", "/tools", "/hosts", "/version", "/healthz",
           "/metrics", "/capture_status", "/trace_viewer/tracks", "/trace_viewer/tiles",
@@ -45,9 +45,8 @@ PARAMETERS = {
     "to_ps": ["5000000", "100000000000", "0"],
     "limit": ["0", "1", "10", "1000", "x"], "offset": ["0", "5", "99999999"],
     "derived": ["0", "1"], "format": ["chrome", "perfetto", "x"],
-    "view": ["timeline", "breakdown", "steps", "x"], "points": ["4", "1000"],
-    "group": ["op", "shape", "type"], "step_source": ["module"], "where": ["host", "device"],
-    "type": ["MatMul", "Conv2D"], "name": ["x", "train"], "tqx": ["out:csv;", "out:json"],
+    "view": ["x"], "points": ["4", "1000"], "group": ["type"], "type": ["MatMul", "Conv2D"],
+    "name": ["x", "train"], "tqx": ["out:csv;", "out:json"],
 }
 ENCODINGS = [None, "gzip", "zstd", "identity", "gzip;q=0.5, zstd;q=0.1, *;q=0", ",,;q="]
 
@@ -85,11 +84,12 @@ class Client(threading.Thread):
     def address(self):
         c = self.chance
         route = c.choice(ROUTES)
-        query = {"run": c.choice(self.soak.runs), "tag": c.choice(TOOLS)}
+        query = {"run": c.choice(self.soak.runs), "tag": c.choice(self.soak.tools)}
         if c.random() < 0.6:
             query["host"] = c.choice(["ALL_HOSTS", "worker-00", "worker-01", "nobody"])
-        for name in c.sample(sorted(PARAMETERS), c.randrange(0, 6)):
-            query[name] = c.choice(PARAMETERS[name])
+        parameters = self.soak.parameters
+        for name in c.sample(sorted(parameters), c.randrange(0, 6)):
+            query[name] = c.choice(parameters[name])
         return c.choice(["", "", "/data/plugin/profile"]) + route + "?" + urllib.parse.urlencode(query)
 
     def run(self):
@@ -143,7 +143,21 @@ class Soak:
         if " at http" not in line:
             raise SystemExit("the server did not start")
         self.port = urllib.parse.urlsplit(line.rpartition(" at ")[2].strip()).port
+        self.tools, self.parameters = self.what_can_be_asked()
         self.end = time.monotonic() + args.seconds
+
+    def what_can_be_asked(self):
+        """Names of tools, also old and wrong ones, and values of parameters: PARAMETERS, and
+        what tools say that theirs take."""
+        with urllib.request.urlopen("http://127.0.0.1:%d/tools" % self.port, timeout=60) as answer:
+            tools = json.load(answer)
+        names = [name for tool in tools for name in [tool["name"], *tool["aliases"]]]
+        parameters = {name: list(values) for name, values in PARAMETERS.items()}
+        for tool in tools:
+            for parameter in tool["parameters"] + tool["row_parameters"]:
+                parameters.setdefault(parameter["name"], ["", "0", "7", "x"]).extend(
+                    parameter["values"])
+        return names + ["nonsense", ""], parameters
 
     def over(self):
         return time.monotonic() > self.end or self.process.poll() is not None

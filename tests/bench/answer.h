@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server's answers without the server: the same code as a request, but for the socket.
  * All functions end the program when something fails. */
 #ifndef TFP_TESTS_BENCH_ANSWER_H

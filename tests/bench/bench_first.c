@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One first answer in a fresh process: what a user who opens a capture waits for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the overview of a run of many hosts costs: without summaries, as ratios to a bare scan of
  * the same bytes and to one host; and from summaries in the result cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reading a capture costs, as ratios to a bare scan of the same bytes in
  * the same run.
@@ -37,7 +38,7 @@ static void load(void *pool)
 	tfp_capture_unref(capture);
 }
 
-/* Takes the file out of the page cache; what is mapped stays in it. */
+/* Takes the file out of the page cache; mapped pages stay in it. */
 static void forget(void)
 {
 	fdatasync(fd);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What reading a compressed capture costs, beside unpacking it and beside reading the
  * same capture plain, in the same run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace viewer's answers on one capture, through the same code as a request but for the
  * socket: the index against a load, tiles at random places and zooms with their sizes,
@@ -7,8 +8,8 @@
  */
 #include "answer.h"
 
-#include "analysis/event_categories.h"
-#include "analysis/timeline.h"
+#include "analysis/timeline/event_categories.h"
+#include "analysis/timeline/timeline.h"
 #include "base/clock.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The captures to measure: made once, kept for the next time."""
 
 import os

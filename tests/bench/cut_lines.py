@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts the lines of a capture into many short ones, as a program of many threads writes them.
 
 usage: cut_lines.py FILE OUT EVENTS

@@ -1,13 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 // Frame times of the timeline: ten seconds of pan and zoom over ten million events, in a real browser.
 // node tests/bench/frames.mjs DIR            DIR holds the built page; the trace is made up (tests/web/trace_mock.mjs)
 // node tests/bench/frames.mjs --url URL RUN  a running server, and a run of it
 // Prints; never fails because a machine is slow.
 
-import { existsSync } from 'node:fs';
-import { launch } from '../web/support.mjs';
+import { browserPath, launch } from '../web/support.mjs';
 import { serve } from '../web/trace_mock.mjs';
 
-if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
+if (browserPath === undefined) {
   console.log('there is no Chromium; CHROMIUM names one');
   process.exit(0);
 }

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The goals and what was measured: one table at the end."""
 
 

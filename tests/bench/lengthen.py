@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a real capture long: every line's events are repeated with shifted times.
 
 usage: lengthen.py FILE OUT BYTES

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the benchmarks share: the bare scan that all is compared with, the best of several
  * runs, and the peak of the heap. */
 #ifndef TFP_TESTS_BENCH_MEASURE_H

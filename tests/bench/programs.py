@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Benchmarks that are programs: what a load costs, and its parts. Their goals are theirs."""
 
 import os

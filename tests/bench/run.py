@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The benchmarks: makes the captures, measures, prints ratios within one run.
 
 Times are for orientation, machines differ; ratios are what most goals are about.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the server as a whole does: warm answers, many clients, starts, its size."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tfprof-server for a benchmark, and a client that adds little of its own."""
 
 import http.client

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the fuzz targets of a build for a while; scripts/fuzz builds and calls this.
 
 usage: drive.py --build FOLDER --minutes N [--captures FOLDER] [--findings FOLDER]
@@ -48,6 +49,10 @@ TARGETS = {
     "fuzz_grpc": (1, 4096),
     "fuzz_target": (1, 1024),
     "fuzz_profile_response": (1, 8192),
+    "fuzz_profile": (3, 8192),
+    "fuzz_checkpoint": (1, 2048),
+    "fuzz_event_file": (1, 2048),
+    "fuzz_view_options": (1, 1024),
 }
 OTHERS = (1, 4096)
 TIMEOUT = 30          # seconds for an input: none needs a hundredth of that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fuzz targets share. A target hands bytes to the program and looks
  * whether what must always hold does. */
 #ifndef TFP_TESTS_FUZZ_FUZZ_H

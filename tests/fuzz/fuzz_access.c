@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any lines as the head of a request, in this order: its address, Host, Origin,
  * Sec-Fetch-Site, Sec-Fetch-Mode, Accept, Authorization, Cookie, Content-Type, the body of
  * the form; a line that is empty is a header that is missing. "{T}" in a line stands for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a capture: opened, walked whole, summed up. */
 #include "fuzz.h"
 #include "store/capture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a connection. What passes is HTTP/1.1 that passes again unchanged, and it does
  * not matter in which pieces they came. */
 #include "fuzz.h"

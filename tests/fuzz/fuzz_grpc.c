@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the answer of a program that was asked for a profile: from the socket
  * through libcurl to the reader of gRPC. An even first byte sends the rest as it is; an odd
  * one sends it as frames: lines of headers, an empty line, lines of trailers, an empty

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any lines as headers of a request: Accept-Encoding, If-None-Match. A line that is
  * missing is a header that is missing. */
 #include "fuzz.h"

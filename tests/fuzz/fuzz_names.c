@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any lines as names of files below a log directory, and each also as a name that
  * somebody asks for: what is listed can be asked for under its name, and nothing else. */
 #include "fuzz.h"
 
 #include "base/utf8.h"
 #include "remote/run_folder.h"
-#include "tools/run_info.h"
+#include "tools/run_documents.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,14 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the summary of a host: what is read can be used and comes back the same
  * another time. */
-#include "analysis/bottleneck.h"
-#include "analysis/input_ops.h"
-#include "analysis/op_stats_message.h"
+#include "analysis/ops/input_ops.h"
+#include "analysis/steps/bottleneck.h"
+#include "analysis/steps/steps_combine.h"
+#include "analysis/summary/op_stats_message.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 
 #include <string.h>
 
-#define ALL (TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF)
+#define ALL (TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF | TFP_SUMMARY_PROGRAMS)
 
 static void use(const struct tfp_host_summary *s)
 {
@@ -22,6 +24,12 @@ static void use(const struct tfp_host_summary *s)
 	struct tfp_error err;
 	MUST(tfp_utf8_valid(s->op_stats->env.hostname, strlen(s->op_stats->env.hostname)));
 	MUST(tfp_utf8_valid(s->op_stats->env.device_type, strlen(s->op_stats->env.device_type)));
+	struct tfp_op_texts texts;
+	tfp_op_texts_init(&texts);
+	MUST(tfp_op_texts_merge(&texts, s->op_texts) && tfp_op_texts_merge(&texts, s->op_texts));
+	MUST(texts.count == s->op_texts->count);
+	MUST(texts.program_count == s->op_texts->program_count);
+	tfp_op_texts_release(&texts);
 	for (size_t i = 0; i < s->brief->diagnostic_count; i++) {
 		const struct tfp_diagnostic *d = &s->brief->diagnostics[i];
 		MUST(d->severity <= TFP_ERROR && tfp_utf8_valid(d->message, strlen(d->message)));
@@ -32,7 +40,7 @@ static void use(const struct tfp_host_summary *s)
 	MUST(tfp_op_stats_merge(&merged, s->op_stats, 1, &err) == TFP_OK);
 	tfp_op_stats_end(&merged);
 	tfp_op_db_init(&by_op);
-	MUST(tfp_op_db_by_framework_op(&merged.device_ops, &by_op));
+	MUST(tfp_op_db_by_framework_op(&merged.device.ops, &by_op));
 	tfp_input_times(&merged.host_ops, 0.5, &input);
 	for (size_t i = 0; i < merged.kernels.count; i++)
 		MUST(merged.kernels.kernels[i].occurrences > 0);

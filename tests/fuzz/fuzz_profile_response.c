@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a ProfileResponse: whole and in pieces it means the same, and it
  * means what another parser of protobuf makes of it. The first byte is the size
  * of the pieces. */

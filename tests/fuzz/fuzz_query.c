@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as the address of a request for two composed runs, and what comes after its
  * first line as the body of a POST: names of runs and hosts, every parameter of every
  * route, expressions to search by. Whatever is asked gets a whole answer. */
@@ -5,11 +6,15 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
-#include "http/answers.h"
 #include "http/health.h"
+#include "http/jobs.h"
 #include "http/metrics.h"
+#include "http/page.h"
+#include "http/recordings.h"
 #include "http/router.h"
+#include "store/capture_cache.h"
 #include "support/sample_capture.h"
+#include "tools/run_info.h"
 
 #include <string.h>
 
@@ -29,10 +34,10 @@ static void put_capture(const char *path, enum sample_device device)
 
 static void release(void)
 {
-	tfp_answers_free(app.answers);
+	tfp_jobs_free(app.jobs);
 	tfp_health_free(app.health);
 	tfp_metrics_free(app.metrics);
-	tfp_captures_free(app.captures);
+	tfp_recordings_free(app.recordings);
 	tfp_run_info_free(app.info);
 	tfp_capture_cache_free(app.cache);
 	tfp_logdir_free(app.dir);
@@ -41,7 +46,7 @@ static void release(void)
 static void prepare(void)
 {
 	/* Nothing is ever started: capturing is not allowed. */
-	static const struct tfp_captures_config config = {.by_get = true};
+	static const struct tfp_recordings_config config = {.by_get = true};
 	struct tfp_error err;
 	put_capture("plugins/profile/a/x.xplane.pb", SAMPLE_GPU);
 	put_capture("plugins/profile/a/y.xplane.pb", SAMPLE_NO_DEVICE);
@@ -49,13 +54,13 @@ static void prepare(void)
 	MUST(tfp_logdir_new(&app.dir, fuzz_folder(), 0, &err) == TFP_OK);
 	MUST(tfp_capture_cache_new(&app.cache, app.dir, 1 << 28, NULL, &err) == TFP_OK);
 	MUST(tfp_run_info_new(&app.info, app.dir, 1 << 24, NULL, &err) == TFP_OK);
-	MUST(tfp_captures_new(&app.captures, app.dir, &config, &err) == TFP_OK);
+	MUST(tfp_recordings_new(&app.recordings, app.dir, &config, &err) == TFP_OK);
 	/* What a server adds. Answers are made by the target itself. */
-	const struct tfp_answers_config answers = {.app = &app, .threads = 1};
+	const struct tfp_jobs_config jobs = {.app = &app, .threads = 1};
 	app.metrics = tfp_metrics_new(tfp_route_path, tfp_route_count());
 	MUST(app.metrics);
 	MUST(tfp_health_new(&app.health, app.dir, &err) == TFP_OK);
-	MUST(tfp_answers_new(&app.answers, &answers, &err) == TFP_OK);
+	MUST(tfp_jobs_new(&app.jobs, &jobs, &err) == TFP_OK);
 	atexit(release);
 }
 
@@ -115,20 +120,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct tfp_http_conditions conditions = {0};
 		MUST(tfp_utf8_valid(target.path, strlen(target.path)));
 		MUST(target.query.count <= TFP_HTTP_PARAMS_MAX);
-		bool posted = route && body && tfp_route_takes_post(route);
-		if (route && tfp_route_takes_post(route))
+		bool posted = route && body && route->post;
+		if (route && route->post)
 			conditions.post = &post;
 		tfp_reply_init(&reply);
 		if (!route)
-			tfp_route_answer_static(&target, &conditions, &reply);
-		else if (posted || tfp_route_takes_get(route)) {
+			tfp_page_answer(&target, &conditions, &reply);
+		else if (posted || route->get) {
 			struct tfp_http_post got = post;
 			got.posted = posted;
 			if (conditions.post)
 				conditions.post = &got;
 			tfp_route_answer(route, &app, 1, &target, &conditions, &reply);
 		}
-		if (reply.status != 308 && (!route || posted || tfp_route_takes_get(route)))
+		if (reply.status != 308 && (!route || posted || route->get))
 			check(&reply);
 		tfp_reply_release(&reply);
 	} else {

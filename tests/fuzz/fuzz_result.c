@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file of the result cache. */
 #include "fuzz.h"
 #include "store/result_cache.h"

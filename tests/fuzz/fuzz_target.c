@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as a list of addresses, and as one of rules: what is accepted is fit
  * for a URL and a file name, and is read back as itself. */
 #include "fuzz.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as what is searched for: the first byte says how, the first line is the
  * expression, the others are what it is looked for in. */
 #include "fuzz.h"
 
-#include "tools/text_match.h"
+#include "trace/text_match.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a captured run, from the file to the answers of every tool: what is
  * JSON is JSON, nothing grows beyond its input, and the answers by way of summaries
  * on disk are those by way of the capture. */
@@ -5,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "session/session.h"
 #include "store/result_cache.h"
-#include "tools/session.h"
 
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a compressed file. An odd first byte makes it zstd, an even one
  * gzip; the rest is the file. */
 #include "fuzz.h"

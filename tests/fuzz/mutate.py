@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Captures made worse, as seeds for fuzzing and for passes without coverage.
 
 A capture is a protobuf message. Its fields' boundaries in the first kilobytes are found

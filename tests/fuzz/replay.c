@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a fuzz target over files, so that what fuzzing found stays found where
  * there is no libFuzzer: arguments are files, or folders of files. */
 #include "fuzz.h"

@@ -1,20 +1,22 @@
-#include "analysis/derived_lines.h"
-#include "analysis/device_ops.h"
-#include "analysis/event_categories.h"
-#include "analysis/executions.h"
-#include "analysis/flows.h"
-#include "analysis/groups.h"
-#include "analysis/host_ops.h"
-#include "analysis/iterators.h"
-#include "analysis/memory_events.h"
-#include "analysis/op_stats.h"
-#include "analysis/requests.h"
-#include "analysis/schema.h"
-#include "analysis/steps.h"
-#include "analysis/stretches.h"
-#include "analysis/tf_functions.h"
-#include "analysis/tracks.h"
-#include "analysis/utilization.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/events/schema.h"
+#include "analysis/grouping/capture_groups.h"
+#include "analysis/memory/memory_events.h"
+#include "analysis/ops/device_ops.h"
+#include "analysis/ops/host_ops.h"
+#include "analysis/ops/tf_functions.h"
+#include "analysis/steps/capture_steps.h"
+#include "analysis/steps/executions.h"
+#include "analysis/steps/requests.h"
+#include "analysis/steps/steps_combine.h"
+#include "analysis/summary/op_stats.h"
+#include "analysis/summary/utilization.h"
+#include "analysis/tf_data/iterators.h"
+#include "analysis/timeline/derived_lines.h"
+#include "analysis/timeline/event_categories.h"
+#include "analysis/timeline/flows.h"
+#include "analysis/timeline/stretches.h"
+#include "analysis/timeline/tracks.h"
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "fuzz.h"
@@ -376,6 +378,7 @@ void fuzz_summarise(struct tfp_capture *capture)
 	struct tfp_op_stats merged;
 	struct tfp_instances instances = {0};
 	struct tfp_op_db by_op;
+	const struct tfp_op_texts *texts;
 	struct tfp_error err;
 	struct tfp_buf json;
 	MUST(tfp_op_stats_get(capture, NULL, &stats, &err) == TFP_OK);
@@ -388,10 +391,12 @@ void fuzz_summarise(struct tfp_capture *capture)
 	tfp_op_stats_end(&merged);
 	MUST(merged.kernels.count == 2 * stats->kernels.count);
 	tfp_op_db_init(&by_op);
-	MUST(tfp_op_db_by_framework_op(&merged.device_ops, &by_op));
+	MUST(tfp_op_db_by_framework_op(&merged.device.ops, &by_op));
 	tfp_op_db_release(&by_op);
 	tfp_op_stats_release(&merged);
 
+	MUST(tfp_op_texts_get(capture, NULL, &texts, &err) == TFP_OK);
+	MUST(texts->count <= stats->device.ops.count);
 	MUST(tfp_hlo_modules_get(capture, NULL, &modules, &err) == TFP_OK);
 	MUST(tfp_host_op_events(capture, visit, &instances, &err) == TFP_OK);
 	MUST(tfp_device_op_events(capture, modules, visit, &instances, &err) == TFP_OK);

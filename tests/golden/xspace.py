@@ -1,12 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
 """Encodes captures described as JSON, independently of the program's own code.
 
 A capture is {"hostname": TEXT, "planes": [PLANE, ...]}. A plane has "name" and
 may have "id", "stats", "lines", "metadata" (by event name: {"display": TEXT,
-"stats": ...}) and "hlo" (by "module(program id)": a list of [name, opcode, op_name,
-op_type]). A line has "events": [[name, start in ps, duration in ps, stats], ...]
+"stats": ...}), "hlo" (by "module(program id)": a list of [name, opcode, op_name,
+op_type]) and "hlo_files" (the same: an HloProto's file in this folder). A line has "events": [[name, start in ps, duration in ps, stats], ...]
 and may have "id", "name" and "at_ns". Stats are by name; a value is a text, a
 number (int64 or double), {"uint": N}, {"ref": TEXT} or {"bytes": LATIN1}.
 """
+import os
 import struct
 
 
@@ -75,6 +77,10 @@ class Plane:
             self.id(4, name)
             proto = {"bytes": hlo(name, instructions).decode("latin-1")}
             more[name] = self.stats(5, {"Hlo Proto": proto})
+        for name, path in plane.get("hlo_files", {}).items():
+            self.id(4, name)
+            with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), path), "rb") as f:
+                more[name] = self.stats(5, {"Hlo Proto": {"bytes": f.read().decode("latin-1")}})
         for field, names in self.names.items():
             for name, key in names.items():
                 value = number(1, key) + block(2, name)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads Perfetto's traces, independently of the program that writes them.
 
 Field numbers are from Perfetto's public definitions (google/perfetto, protos/perfetto/trace):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests share: composing log directories, and a server to ask."""
 
 import contextlib
@@ -127,7 +128,7 @@ class Server:
             if body is not None:
                 connection.putheader("Content-Length", str(len(body)))
             with contextlib.suppress(ConnectionError):
-                connection.endheaders(body)  # who is refused may be cut off meanwhile
+                connection.endheaders(body)  # a refused client may be cut off meanwhile
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         finally:
@@ -148,7 +149,7 @@ class Server:
         """Sends bytes as they are; the status of the answer."""
         with socket.create_connection((self.host, self.port), timeout=PATIENCE) as s:
             with contextlib.suppress(ConnectionError):
-                s.sendall(text)  # who is refused may be cut off before all of it was read
+                s.sendall(text)  # a refused client may be cut off before all of it was read
             data = b""
             while b"\r\n" not in data:
                 piece = s.recv(65536)
@@ -230,7 +231,7 @@ class Case(unittest.TestCase):
             put(source, self.path(*parts, os.path.basename(source) + suffix))
 
     def eventually(self, check, message="it did not happen"):
-        """What is listed may be a second old."""
+        """Lists may be a second old."""
         end = time.monotonic() + PATIENCE
         while True:
             value = check()
@@ -276,6 +277,11 @@ class SharedServerCase(Case):
 
 def run_cli(*args, **options):
     return subprocess.run([CLI] + list(args), capture_output=True, timeout=PATIENCE, **options)
+
+
+def tools():
+    """What `tfprof tools --format json` says of every tool, in the order of the navigation."""
+    return json.loads(run_cli("tools", "--format", "json").stdout)
 
 
 @contextlib.contextmanager

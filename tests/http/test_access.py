@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who gets in, and by what: tokens, cookies, names, other sites, TLS, socket files."""
 
 import http.client
@@ -167,7 +168,7 @@ class Tokens(AccessCase):
                 break
         self.assertEqual(answer.status, 429)
         self.assertGreater(int(answer.headers["Retry-After"]), 0)
-        # Who is in stays in.
+        # A session that exists goes on.
         self.assertEqual(server.get("/runs", {"Cookie": cookie}).status, 200)
         self.assertEqual(server.log().count("a wrong token from 127.0.0.1"),
                          server.log().count("wrong token"))

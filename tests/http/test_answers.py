@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers that take time: made once for all, kept, stopped, refused; and their progress."""
 
 import concurrent.futures
@@ -130,7 +131,7 @@ class Answers(Case):
         self.assertEqual(second, first)
         self.assertEqual(log.count("from the result cache: /"), 3)
         self.assertEqual(log.count("opening ") + log.count("making "), 0)
-        # A byte of each file is changed: what is damaged is not believed, and made anew.
+        # A byte of each file is changed: damaged results are not used, and made anew.
         for name in os.listdir(cache):
             with open(os.path.join(cache, name), "r+b") as f:
                 f.seek(os.path.getsize(f.name) // 2)
@@ -203,7 +204,7 @@ class Answers(Case):
                 break
         self.assertEqual(cancelled(), 1)
         self.assertEqual(server.log().count("not wanted any more: "), 1)
-        # Who asks again has it made anew, whole.
+        # A new request has it made anew, whole.
         again = self.ask(server, path)
         self.assertEqual(again[0], 200)
         self.assertEqual(self.ask(self.serve(), path)[1], again[1])
@@ -230,7 +231,7 @@ class Answers(Case):
             client.request("GET", address("a", "kernel_stats", limit=i + 1))
             clients.append(client)
         server.signal(signal.SIGCONT)
-        # What is cheap is answered meanwhile.
+        # Cheap requests are answered meanwhile.
         self.assertEqual(server.get("/healthz").body, b"ok")
         self.assertEqual(server.get("/runs").status, 200)
         taken, refused = 0, 0

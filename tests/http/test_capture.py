@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Capturing from running programs: the command, the server's routes, what is allowed."""
 
 import http.client

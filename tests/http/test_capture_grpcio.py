@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Capturing from a server by another implementation of gRPC (python3-grpcio)."""
 
 import os

@@ -1,5 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: the same answers as the server's, readable ones, and errors."""
 
+import base64
 import csv
 import gzip
 import io
@@ -7,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -386,10 +389,28 @@ class Dashboards(Case):
         summary = self.tables("tf_data", "one")[2]["p"]["summary_message"]
         self.assertIn(summary[:40], text)
 
+    def test_programs(self):
+        folder = os.path.join(self.folder, "programs")
+        subprocess.run([support.SYNTH, "-o", folder, "--jax"], check=True, stdout=subprocess.DEVNULL)
+        for tool, words in (("modules", "executions"), ("hlo_costs", r"Program +jit_\w+\(\d+\)")):
+            for width in (80, 200):
+                with self.subTest(tool=tool, width=width):
+                    done = run_cli(tool, folder, "-w", str(width), text=True)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertRegex(done.stdout, words)
+                    self.assertLessEqual(max(map(len, done.stdout.splitlines())), width)
+        modules = json.loads(run_cli("modules", folder, "-fjson", text=True).stdout)
+        busiest = cells(modules, modules["rows"][0])
+        costs = json.loads(run_cli("hlo_costs", folder, "-fjson", text=True).stdout)
+        self.assertEqual(cells(costs, costs["rows"][0])["program_id"], busiest["program_id"])
+        self.assertEqual(len(costs["rows"]), busiest["instructions"])
+
     def test_csv_of_every_tool(self):
+        needs = {t["name"]: t["needs"] for t in json.loads(run_cli("tools", "-fjson", text=True).stdout)}
         for tool in self.tools():
             rows = list(csv.reader(io.StringIO(self.text(tool, "one", "-fcsv"))))
-            self.assertGreater(len(rows), 1, tool)
+            # The run has no compiled program.
+            self.assertGreater(len(rows), 0 if needs[tool] == ["program"] else 1, tool)
             self.assertGreater(len(rows[0]), 2, tool)
             self.assertTrue(all(len(row) == len(rows[0]) for row in rows), tool)
 
@@ -412,15 +433,118 @@ class Dashboards(Case):
                 self.assertIn(words, done.stdout)
 
 
+def crc32c_masked(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+class FirstProfiler(Case):
+    """The views of TensorFlow's first profiler; what they print is in tests/golden."""
+
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(support.SOURCE, "tests/golden/tfprof/cases/number_formats.json"), encoding="utf-8") as f:
+            self.files = {name: base64.b64decode(data) for name, data in json.load(f)["files"].items()}
+        for name, data in self.files.items():
+            support.write(self.path(name), data)
+
+    def field(self, number, data):
+        def varint(n):
+            return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
+        if isinstance(data, int):
+            return varint(number << 3) + varint(data)
+        return varint(number << 3 | 2) + varint(len(data)) + data
+
+    def events(self, *events):
+        out = b""
+        for event in events:
+            head = struct.pack("<Q", len(event))
+            out += head + struct.pack("<I", crc32c_masked(head)) + event + struct.pack("<I", crc32c_masked(event))
+        return out
+
+    def test_event_files(self):
+        run = self.files["run_meta_0.pb"]
+        whole = self.events(self.field(3, b"brain.Event:2"), self.field(4, self.files["graph.pb"]),
+                            self.field(2, 7) + self.field(8, self.field(1, b"a") + self.field(2, run)),
+                            self.field(2, 7) + self.field(8, self.field(1, b"b") + self.field(2, run)))
+        support.write(self.path("events"), whole + b"half a record")
+        table = ("--select=bytes,micros,params,op_types,occurrence", "scope")
+        apart = run_cli("--graph_path=" + self.path("graph.pb"), "--run_meta_path=%s,%s" % (
+            self.path("run_meta_0.pb"), self.path("run_meta_0.pb")), *table)
+        events = run_cli("--event_path=" + self.path("events"), *table)
+        self.assertEqual((events.returncode, events.stdout), (0, apart.stdout))
+        self.assertIn(b"byte %d on" % len(whole), events.stderr)
+        # Two runs of one step are steps of their own.
+        for step, lines in (("7", 1), ("8", 1), ("9", 0)):
+            done = run_cli("--event_path=" + self.path("events"), "--step=" + step, "scope")
+            self.assertEqual(done.stdout.count(b"_TFProfRoot"), lines)
+        self.assertIn(b"Available steps: 7 8", done.stderr)
+
+    def test_files_that_are_none(self):
+        graph = "--graph_path=" + self.path("graph.pb")
+        for flag in ("--graph_path", "--run_meta_path", "--op_log_path", "--event_path", "--checkpoint_path"):
+            for path in (self.path("none"), self.path("events")):
+                support.write(self.path("events"), b"neither this nor that")
+                with self.subTest(flag=flag, path=path):
+                    done = run_cli(graph, flag + "=" + path, "scope")
+                    self.assertEqual((done.returncode, done.stdout), (1, b""))
+                    self.assertRegex(done.stderr, rb"No such file|parse|is no")
+
+    def test_counted_flops(self):
+        support.write(self.path("g"), b"node { name: 'a' op: 'Neg' input: 'b' } node { name: 'b' attr { "
+                      b"key: '_output_shapes' value { list { shape { dim { size: 1500 } } } } } }")
+        graph = "--graph_path=" + self.path("g")
+        self.assertIn(b"a (0/0 flops)", run_cli(graph, "--select=float_ops", "scope").stdout)
+        self.assertIn(b"a (1.50k/1.50k flops)", run_cli(graph, "--preset=float_operation", "scope").stdout)
+
+
 class Errors(Case):
     def test_usage(self):
-        for args in ((), ("nonsense", "."), ("ls",), ("ls", "a", "b"), ("kernel_stats",),
+        for args in (("nonsense", "."), ("ls",), ("ls", "a", "b"), ("kernel_stats",),
                      ("kernel_stats", ".", "--format", "xml"), ("ls", ".", "--limit", "x"),
                      ("ls", ".", "--width", "-1"), ("ls", ".", "--nonsense"), ("tools", "x")):
             with self.subTest(args=args):
                 done = run_cli(*args)
                 self.assertEqual((done.returncode, done.stdout), (2, b""))
                 self.assertIn(b"--help", done.stderr)
+
+    def test_no_arguments(self):
+        # As TensorFlow's first profiler did.
+        done = run_cli()
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(done.stdout, run_cli("--help").stdout)
+
+    def test_options_of_tools(self):
+        self.put_run("plugins/profile/a")
+        tools = json.loads(run_cli("tools", "--format", "json", text=True).stdout)
+        self.assertEqual(tools, self.serve().json("/tools"))
+        for tool in tools:
+            shown = run_cli(tool["name"], "--help", text=True)
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+            words = " ".join(shown.stdout.split())
+            self.assertTrue(all(len(line) < 80 for line in shown.stdout.splitlines()), shown.stdout)
+            for text in [tool["summary"], *tool["aliases"]]:
+                self.assertIn(text, words)
+            for parameter in tool["parameters"]:
+                if parameter["name"] == "format":
+                    continue
+                self.assertIn("--" + parameter["name"].replace("_", "-"), words)
+                self.assertIn(parameter["sentence"], words)
+        # An option is the parameter of the server.
+        answer = self.serve().json("/data?run=a&tag=memory_profile&view=breakdown&limit=1")
+        done = run_cli("memory_profile", self.folder, "--view", "breakdown", "--limit", "1",
+                       "--format", "json")
+        self.assertEqual(json.loads(done.stdout), answer)
+        for args in (("kernel_stats", self.folder, "--view", "summary"),
+                     ("ls", self.folder, "--view", "summary")):
+            done = run_cli(*args)
+            self.assertEqual((done.returncode, done.stdout), (2, b""))
+            self.assertIn(b"has no option --view", done.stderr)
 
     def test_failures(self):
         os.makedirs(self.path("empty"))

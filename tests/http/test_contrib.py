@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Slurm job of contrib/, with a server that only pretends, and scripts/bundle.sh."""
 
 import os
+import re
 import stat
 import subprocess
 import tarfile
@@ -100,6 +102,17 @@ class Bundle(support.Case):
         libraries = os.listdir(self.path("there/tfprof/lib"))
         self.assertTrue(any(name.startswith("libcurl") for name in libraries))
         self.assertFalse(any(name.startswith("libc.") for name in libraries))
+        # Each has its notice, and what the notices point to is there.
+        notices = os.listdir(self.path("there/tfprof/licences"))
+        self.assertNotIn("no notice found", done.stderr)
+        self.assertIn("libcurl3-gnutls.txt", notices)
+        self.assertIn("LGPL-2.1", notices)
+        for name in notices:
+            with open(self.path("there/tfprof/licences", name), encoding="utf-8", errors="replace") as f:
+                for licence in re.findall(r"/usr/share/common-licenses/([\w.+-]*\w)", f.read()):
+                    self.assertIn(licence, notices)
+        with open(self.path("there/tfprof/THIRD_PARTY.txt"), encoding="utf-8") as f:
+            self.assertIn("libmicrohttpd", f.read())
 
     def test_says_why_not(self):
         for args, code, word in (((), 2, "usage"), (("a", "b", "c"), 2, "usage"),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every command that the documents name is run, or its document says that no test runs it.
 
 Commands are the lines of ```sh blocks, lines of other blocks that begin with one of our
@@ -7,7 +8,9 @@ and an ssh that runs the command here. A new command is tried as it stands; one 
 goes into its document's paragraph that begins with "No test runs".
 """
 
+import base64
 import glob
+import json
 import os
 import re
 import shutil
@@ -26,7 +29,7 @@ DOCUMENTS = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/t
              "docs/man/*.1"]
 # The paragraph of exceptions.
 UNTRIED = r"^No test runs .*?(?=\n\n|\Z)"
-# What a test of its own runs, with more care than is possible here.
+# Commands that a test of their own runs, with more care than is possible here.
 ELSEWHERE = {"scripts/bundle.sh": ("tests/http/test_contrib.py", "class Bundle")}
 
 
@@ -129,6 +132,11 @@ shift 3
 [ $# = 0 ] || exec "$@"
 """)
         os.chmod(self.path("bin/ssh"), 0o755)
+        # A model that TensorFlow's first profiler recorded.
+        with open(os.path.join(support.SOURCE, "tests/golden/tfprof/cases/mini.json"), encoding="utf-8") as f:
+            for name, data in json.load(f)["files"].items():
+                with open(self.path(name), "wb") as out:
+                    out.write(base64.b64decode(data))
         self.environment = {
             "PATH": self.path("bin") + ":" + os.environ["PATH"], "HOME": self.folder,
             "XDG_RUNTIME_DIR": self.folder, "XDG_CACHE_HOME": self.path("cache"), "LC_ALL": "C.UTF-8",
@@ -205,7 +213,7 @@ shift 3
             words = form.split()
             addresses = re.search(r"(HOST:PORT|trainer-\S+:\d+)", form)
             if addresses and words[1:2] == ["monitor"]:
-                # Only TPUs can be asked: what is tried is that it gets there.
+                # Only TPUs can be asked: the test is whether the request gets there.
                 done = self.shell(form.replace("HOST:PORT", "127.0.0.1:1"))
                 self.assertIn("127.0.0.1:1", done.communicate(timeout=support.PATIENCE)[1])
                 self.assertEqual(done.returncode, 1)
@@ -241,7 +249,7 @@ shift 3
                 with self.subTest(document=name, command=command):
                     self.try_one(command)
             with self.subTest(document=name):
-                # What is named only among the exceptions is no command of the document.
+                # A command named only among the exceptions is not one of the document's.
                 self.assertEqual([e for e in exceptions if e not in used], [],
                                  "exceptions that the document does not name elsewhere")
         # Less would mean that they are not found any more.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Traces for other programs: what is in the files, and how they are sent."""
 
 import collections
@@ -11,7 +12,7 @@ import sys
 import perfetto
 import support
 from test_limits import closed_count
-from support import Case, Server, SharedServerCase, captures, put, run_cli
+from support import Case, SharedServerCase, captures, put, run_cli
 
 sys.path.append(os.path.join(support.SOURCE, "tests", "golden"))
 import xspace  # noqa: E402

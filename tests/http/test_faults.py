@@ -1,7 +1,8 @@
-"""What may fail under a running server: disks, permissions, files, memory, its own life.
+# SPDX-License-Identifier: Apache-2.0
+"""Things that may fail under a running server: disks, permissions, files, memory, its own life.
 
-Whatever happens it answers with what is right or with an error that says what happened,
-keeps running, and never shows a wrong or half result afterwards.
+In every case it gives the right answer, or an error that says what happened. It keeps
+running, and never shows a wrong or half result afterwards.
 """
 
 import concurrent.futures
@@ -20,10 +21,10 @@ import threading
 import time
 
 import support
-from support import Case, Profiler, Server, captures, put, write
+from support import Case, Profiler, Server, captures, write
 
-TOOLS = ("overview_page", "input_pipeline_analyzer", "framework_op_stats", "kernel_stats",
-         "pod_viewer", "memory_profile", "tf_data_bottleneck_analysis")
+SCOPES = {tool["name"]: tool["host_scope"] for tool in support.tools()}
+TOOLS = list(SCOPES)
 RUN = "many"
 
 
@@ -60,7 +61,7 @@ class Faults(Case):
         bodies = []
         for tool in TOOLS:
             before()
-            one = host if tool not in ("memory_profile",) else "worker-00"
+            one = "worker-00" if SCOPES[tool] == "one" else host
             answer = server.get("/data", run=RUN, tag=tool, host=one, **other())
             self.assertEqual(answer.status, 200, (tool, answer.body))
             bodies.append(answer.body)
@@ -447,7 +448,7 @@ class Signals(Faults):
         self.assertEqual(self.answers(server), right)
 
     def test_a_closed_terminal_is_an_end_like_others(self):
-        # Whoever runs the tests may have used nohup.
+        # The tests may run under nohup.
         server = self.start(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         server.signal(signal.SIGHUP)
         self.assertEqual(server.process.wait(support.PATIENCE), 0)

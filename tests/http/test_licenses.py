@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whose work is in the programs: the notices are there, whole, and the same everywhere."""
 
 import json
@@ -22,7 +23,7 @@ class Licenses(Case):
         self.assertEqual({answer.body}, texts)
         text = answer.body.decode()
         self.assertIn("Apache License", text)
-        for library in ("libmicrohttpd", "jansson", "protobuf-c", "pcre2", "zstd", "zlib", "GnuTLS", "libcurl"):
+        for library in ("libmicrohttpd", "jansson", "protobuf-c", "pcre2", "libedit", "zstd", "zlib", "GnuTLS", "libcurl"):
             self.assertRegex(text, r"(?m)^%s \d" % re.escape(library))
         self.assertNotIn("/node_modules", text)
 

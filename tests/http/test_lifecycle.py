@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Options, ports, signals, exit codes, and what is printed where."""
 
 import contextlib

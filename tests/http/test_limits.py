@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clients that are many, slow, stuck or too large do not keep others from being served."""
 
 import asyncio

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--log-format: one line for each event, whatever clients write."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--memory-limit holds while many captures are asked for at once."""
 
 import concurrent.futures
@@ -37,7 +38,7 @@ NAMES, NAME_BYTES, EVENTS = 500, 15000, 50000
 # The allocator and the program itself take something beside what is counted.
 MOST_RESIDENT = 200 * MIB
 # Runs a program and prints its exit status and how many KB it had at most. Until it begins, that is
-# what the process has that starts it: so this one, which is small.
+# the memory of the process that starts it: so this one, which is small.
 MEASURE = """
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)

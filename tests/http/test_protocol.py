@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HTTP itself: compression, tags, methods, limits, hostile and slow clients."""
 
 import gzip

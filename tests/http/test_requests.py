@@ -1,5 +1,6 @@
-"""Requests as bytes: what two programs could read differently is refused, once, and nothing of
-what follows is believed."""
+# SPDX-License-Identifier: Apache-2.0
+"""Requests as bytes: one that two programs could read differently is refused, once, and the
+bytes after it are not read."""
 
 import shutil
 import socket
@@ -196,7 +197,7 @@ REFUSED = [
     ("zero bytes", b"\0" * 100, 400),
 ]
 
-# What is answered, and lets what follows be answered too.
+# Requests that are answered, and so are those that follow them.
 TAKEN = [
     ("plain", get(), 200),
     ("HEAD", get(method=b"HEAD"), 200),

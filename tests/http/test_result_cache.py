@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Summaries kept on disk: what is opened at a second visit, and what is not believed."""
 
 import os
@@ -7,6 +8,7 @@ import subprocess
 import support
 from support import Case, captures, put, run_cli
 
+# Those that are made of summaries of hosts; others open the captures.
 TOOLS = ("overview_page", "input_pipeline_analyzer", "framework_op_stats", "kernel_stats",
          "pod_viewer")
 RUN = "many"

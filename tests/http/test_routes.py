@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every route of docs/api.md: what it answers, and each of its errors."""
 
 import csv
@@ -283,6 +284,27 @@ class Routes(SharedServerCase):
         self.assertEqual(len(self.json("/data", limit=0, **which)["rows"]), total)
         for wrong in ("-1", "x", "", "1x", "99999999999999999999", "+1", " 1"):
             self.assertError(self.get("/data", limit=wrong, **which), 400, "bad_query")
+
+    def test_parameters_are_checked(self):
+        tools = {tool["name"]: tool for tool in self.json("/tools")}
+        every = {p["name"] for tool in tools.values() for p in tool["parameters"]}
+        wrong = {"count": "-1", "integer": "x", "number": "x", "boolean": "x", "choice": "x y"}
+        for name, tool in tools.items():
+            for parameter in tool["parameters"]:
+                if parameter["kind"] in wrong:
+                    query = {parameter["name"]: wrong[parameter["kind"]]}
+                    with self.subTest(tool=name, **query):
+                        self.assertError(self.get("/data", run="one", tag=name, **query), 400, "bad_query")
+                        self.assertError(self.get("/data_csv", run="one", tag=name, **query), 400, "bad_query")
+            # Another tool's parameter is not read, and is no error: pages share their addresses.
+            others = {other: "slowest" for other in every - {p["name"] for p in tool["parameters"]}}
+            with self.subTest(tool=name, others=sorted(others)):
+                self.assertEqual(self.get("/data", run="one", tag=name, **others).body,
+                                 self.get("/data", run="one", tag=name).body)
+                error = self.get("/data", run="one", tag=name, limt="5").json()["error"]
+                self.assertIn('no parameter "limt"', error["message"])
+                for parameter in tool["parameters"]:
+                    self.assertIn(parameter["name"], error["hint"])
 
     def test_step_source(self):
         for tool in ("overview_page", "input_pipeline_analyzer", "pod_viewer"):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trace viewer's answers about composed captures, through the server."""
 
 import json
@@ -146,6 +147,8 @@ class Trace(SharedServerCase):
         error("neighbour?run=one&id=0.0.0&direction=over", 400, "bad_query")
         error("events?run=one&limit=100000", 400, "bad_query")
         error("search?run=one&q=%5B&mode=regex", 400, "bad_query")
+        for choice in ("mode=glob", "mode=", "in=names", "case=2"):
+            error("search?run=one&q=a&" + choice, 400, "bad_query")
         answer = self.get("/trace_viewer/search?run=one&q=ab%5B&mode=regex")
         self.assertEqual(json.loads(answer.body)["error"]["offset"], 3)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways out of the log directory: names in requests, links, and what changes in between."""
 
 import ctypes

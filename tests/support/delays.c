@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random pauses in what threads and processes do with each other, so that what happens once in
  * a thousand runs of a busy machine happens in the next: preloaded into the server by

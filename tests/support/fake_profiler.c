@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/fake_profiler.h"
 
 #include <arpa/inet.h>
@@ -488,7 +489,7 @@ static void take_request(struct connection *c, struct stream *s)
 	pthread_mutex_unlock(&f->lock);
 }
 
-/* What is due; milliseconds until the next thing is, or -1. */
+/* Does the things that are due; milliseconds until the next one is, or -1. */
 static int move_on(struct connection *c)
 {
 	struct fake_profiler *f = c->owner;

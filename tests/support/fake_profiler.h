@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The other side of a capture: a program with a profiler server, played over
  * real HTTP/2 by libnghttp2, well-behaved or not as it is told. Shares nothing

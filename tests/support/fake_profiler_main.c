@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program that plays a profiler server, for tests that need a process:
  *
  *   fake_profiler BEHAVE [KEY=VALUE]...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Linked with the server's own files: a thread that makes the heap fail when it is told
  * to. Commands come as lines on the descriptor that the variable FAULTS names:
  *

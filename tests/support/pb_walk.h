@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading protobuf's wire format the slow and obvious way, independent of
  * src/wire, to check what others wrote.

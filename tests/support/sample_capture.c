@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/sample_capture.h"
 
 #include "wire/pb_writer.h"

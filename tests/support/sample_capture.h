@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One small capture with something of every kind that the program reads, for
  * tests that ask "does it survive" and not "is the number right": running out

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Captures composed in a test, in memory, right or wrong on purpose. For small
  * ones; large ones come from src/synth.
@@ -28,7 +29,7 @@
 struct builder;
 struct builder_plane;
 struct builder_line;
-/* Whatever can have stats: an event, an event's metadata, a plane. */
+/* A thing that can have stats: an event, an event's metadata, a plane. */
 struct builder_stats;
 
 struct builder *builder_new(void);

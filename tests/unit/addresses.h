@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of clients, from text. */
 #ifndef TFP_TESTS_UNIT_ADDRESSES_H
 #define TFP_TESTS_UNIT_ADDRESSES_H

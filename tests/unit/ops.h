@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking up ops in a table of metrics. */
 #ifndef TFP_TESTS_UNIT_OPS_H
 #define TFP_TESTS_UNIT_OPS_H
 
 #include "testing.h"
 
-#include "analysis/op_db.h"
+#include "analysis/ops/op_db.h"
 
 static inline const struct tfp_op *find_op(const struct tfp_op_db *db, uint64_t module_id,
 					   const char *name)

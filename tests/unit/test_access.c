@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who gets in, decided from headers alone. */
 #include "testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "base/alloc.h"
@@ -36,6 +37,29 @@ static void test_arena_aligns_and_keeps_apart(void **state)
 	assert_string_equal(tfp_arena_strndup(&a, NULL, 0), "");
 	tfp_arena_release(&a);
 	assert_int_equal(a.bytes, 0);
+}
+
+__attribute__((format(printf, 2, 3))) static char *printed(struct tfp_arena *a, const char *format,
+							   ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *text = tfp_arena_vprintf(a, format, args);
+	va_end(args);
+	return text;
+}
+
+static void test_arena_prints_texts_of_any_length(void **state)
+{
+	struct tfp_arena a;
+	(void)state;
+	tfp_arena_init(&a, 100000);
+	assert_string_equal(printed(&a, "%s.%u", "fusion", 3u), "fusion.3");
+	const char *text = printed(&a, "%05000d|", 7);
+	assert_int_equal(strlen(text), 5001);
+	assert_string_equal(text + 4999, "7|");
+	assert_null(printed(&a, "%200000d", 7));
+	tfp_arena_release(&a);
 }
 
 static void test_arena_keeps_its_ceiling(void **state)
@@ -491,6 +515,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arena_aligns_and_keeps_apart),
+		cmocka_unit_test(test_arena_prints_texts_of_any_length),
 		cmocka_unit_test(test_arena_keeps_its_ceiling),
 		cmocka_unit_test(test_arena_big_object_leaves_room_for_small_ones),
 		cmocka_unit_test(test_buf_grows_and_terminates),

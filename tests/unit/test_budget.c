@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limit of memory: what is counted, who is refused, who lets go, who waits for whom. */
 #include "testing.h"
 
@@ -250,7 +251,7 @@ static void test_threads_of_a_pool(void **state)
 
 struct turn {
 	atomic_uint working, alone, most_working;
-	atomic_bool together; /* somebody worked beside who was alone */
+	atomic_bool together; /* another job worked beside the one that was alone */
 };
 
 static void *work(void *context)
@@ -292,19 +293,6 @@ static void test_one_alone_among_others(void **state)
 		pthread_join(threads[i], NULL);
 	assert_false(atomic_load(&turn.together));
 	assert_true(atomic_load(&turn.most_working) > 1);
-}
-
-static void test_spoiled(void **state)
-{
-	struct tfp_account job = {0};
-	(void)state;
-	tfp_budget_spoil(); /* nobody's */
-	assert_false(tfp_budget_is_spoiled());
-	tfp_account_enter(&job);
-	assert_false(tfp_budget_is_spoiled());
-	tfp_budget_spoil();
-	assert_true(tfp_budget_is_spoiled());
-	assert_false(tfp_budget_was_short());
 }
 
 static atomic_uint strangers;
@@ -350,7 +338,6 @@ int main(void)
 		cmocka_unit_test_teardown(test_threads_of_a_pool, tear_down),
 		cmocka_unit_test_teardown(test_helpers_keep_no_account, tear_down),
 		cmocka_unit_test_teardown(test_one_alone_among_others, tear_down),
-		cmocka_unit_test_teardown(test_spoiled, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

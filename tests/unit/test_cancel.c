@@ -1,17 +1,19 @@
-/* Nobody wants the answer any more: at the first place that asks, then at the second, ...
- * until all is made. Each time it stops there, nothing unfinished is kept, and whoever asks
- * next gets all of it. The linker has the program's tfp_cancelled called here first. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* No client wants the answer any more: at the first place that asks, then at the second, ...
+ * until all is made. Each time it stops there, nothing unfinished is kept, and the next
+ * request gets all of it. The linker has the program's tfp_cancelled called here first. */
 #include "testing.h"
 
-#include "analysis/event_categories.h"
-#include "analysis/flows.h"
-#include "analysis/groups.h"
-#include "analysis/iterators.h"
-#include "analysis/memory_events.h"
-#include "analysis/op_stats.h"
-#include "analysis/requests.h"
-#include "analysis/steps.h"
-#include "analysis/timeline.h"
+#include "analysis/grouping/capture_groups.h"
+#include "analysis/grouping/groups.h"
+#include "analysis/memory/memory_events.h"
+#include "analysis/steps/capture_steps.h"
+#include "analysis/steps/requests.h"
+#include "analysis/summary/op_stats.h"
+#include "analysis/tf_data/iterators.h"
+#include "analysis/timeline/event_categories.h"
+#include "analysis/timeline/flows.h"
+#include "analysis/timeline/timeline.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "support/sample_capture.h"

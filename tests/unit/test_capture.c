@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a sound capture looks like in columns, and what odd ones become. */
 #include "testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes that are wrong: read as far as they go, said where, never a crash. */
 #include "testing.h"
 

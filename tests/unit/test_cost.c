@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What answers cost in things that can be counted, whatever the machine does beside: walks over
  * an event's stats, which take most of the time of a large capture, and allocations, which do
@@ -5,12 +6,12 @@
  */
 #include "testing.h"
 
-#include "analysis/derived_lines.h"
-#include "analysis/groups.h"
-#include "analysis/host_ops.h"
-#include "analysis/op_stats.h"
-#include "analysis/steps.h"
-#include "analysis/tf_functions.h"
+#include "analysis/grouping/capture_groups.h"
+#include "analysis/ops/host_ops.h"
+#include "analysis/ops/tf_functions.h"
+#include "analysis/steps/capture_steps.h"
+#include "analysis/summary/op_stats.h"
+#include "analysis/timeline/derived_lines.h"
 #include "base/alloc.h"
 
 struct tfp_stat_iter __real_tfp_event_stats(const struct tfp_line *line, size_t i);

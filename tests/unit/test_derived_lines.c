@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Derived lines, by the rules of preprocess.md D worked out by hand.
  */
 #include "testing.h"
 
-#include "analysis/derived_lines.h"
+#include "analysis/timeline/derived_lines.h"
 
 #include <stdio.h>
 
@@ -271,7 +272,7 @@ static void test_regions_of_a_thread_pool(void **state)
 	close_built(&d.o);
 }
 
-/* What was grouped when it was written brings its derived lines along. */
+/* A capture that was grouped when it was written brings its derived lines along. */
 static void test_grouped_captures_are_left_alone(void **state)
 {
 	struct builder *b = builder_new();

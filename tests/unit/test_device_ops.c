@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers computed by hand. */
 #include "ops.h"
 
-#include "analysis/device_ops.h"
+#include "analysis/ops/device_ops.h"
 #include "support/sample_capture.h"
 
 static const struct tfp_hlo_modules *modules_of(const struct opened *o)
@@ -12,19 +13,27 @@ static const struct tfp_hlo_modules *modules_of(const struct opened *o)
 	return modules;
 }
 
-static struct tfp_op_db compute(struct builder *b)
+static struct tfp_device_work compute_work(struct builder *b)
 {
 	struct opened o = open_built(b);
-	struct tfp_op_db db;
+	struct tfp_device_work work;
 	struct tfp_error err;
 	struct tfp_kernels kernels;
-	tfp_op_db_init(&db);
+	tfp_device_work_init(&work);
 	tfp_kernels_init(&kernels);
-	assert_int_equal(tfp_device_ops(o.capture, modules_of(&o), NULL, NULL, &db, &kernels, &err),
-			 TFP_OK);
+	assert_int_equal(
+		tfp_device_ops(o.capture, modules_of(&o), NULL, NULL, &work, &kernels, &err),
+		TFP_OK);
 	tfp_kernels_release(&kernels);
 	close_built(&o);
-	return db;
+	return work;
+}
+
+static struct tfp_op_db compute(struct builder *b)
+{
+	struct tfp_device_work work = compute_work(b);
+	tfp_op_db_release(&work.unnamed);
+	return work.ops;
 }
 
 static struct builder_stats *named(struct builder_line *l, const char *kernel, int64_t start,
@@ -246,7 +255,7 @@ static void test_tpu_nesting_by_the_device_clock(void **state)
 	assert_double(fusion->model_flops, 20);
 	assert_double(fusion->bytes_accessed, 8);
 	assert_str(fusion->provenance, "jit(f)/add:");
-	/* What a custom call says is of all its occurrences. */
+	/* The figures of a custom call are of all its occurrences. */
 	assert_double(find_op(&db, 3, "kernel")->flops, 1000);
 	assert_double(find_op(&db, 3, "kernel")->bytes_accessed, 500);
 	tfp_op_db_release(&db);

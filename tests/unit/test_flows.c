@@ -1,9 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows, by preprocess.md B3 and the packing of trace_viewer.md 1.
+ * Flows, by preprocess.md B3 and the packing of trace_events.md 1.
  */
 #include "testing.h"
 
-#include "analysis/flows.h"
+#include "analysis/timeline/flows.h"
 
 struct flowing {
 	struct opened o;

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups of events. The first two cases are facts from the peers' own unit
  * tests (op_stats.md 9b); the others follow preprocess.md C.
  */
 #include "testing.h"
 
-#include "analysis/groups.h"
+#include "analysis/grouping/capture_groups.h"
 
 struct grouped {
 	struct opened o;
@@ -464,8 +465,8 @@ static void test_tpu_steps_alone(void **state)
 	close_built(&g.o);
 }
 
-/* One core is reached by the host: then none is counted. What a core's other line says is
- * said for the step that includes it. */
+/* One core is reached by the host: then none is counted. The group of an event on a core's other
+ * line is given to the step that includes it. */
 static void test_tpu_lines_speak_for_the_step(void **state)
 {
 	struct builder *b = builder_new();
@@ -525,7 +526,7 @@ static void test_tpu_runtime_queues(void **state)
 	close_built(&g.o);
 }
 
-/* Between its start and its stop a pool's thread works for whoever asked. */
+/* Between its start and its stop a pool's thread works for the thread that asked. */
 static void test_threadpool_regions(void **state)
 {
 	struct builder *b = builder_new();
@@ -621,8 +622,8 @@ static void test_many_ways_lead_up(void **state)
 	close_built(&g.o);
 }
 
-/* What goes in comes out, whatever fits into blocks and does not; and a column without
- * groups takes nothing. */
+/* The groups put in come out again, whether or not they fill whole blocks; and a column without
+ * groups takes no memory. */
 static void test_columns_of_groups(void **state)
 {
 	enum { MOST = 5 * TFP_GROUPS_A_BLOCK };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client against a server that does everything wrong, over real HTTP/2. */
 #include "testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Costs of HLO instructions against what XLA's analyses answered for the same modules:
  * files MODULE.hlo_proto.pb and MODULE.costs.tsv of tests/golden/hlo_costs (README.md there).

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "analysis/hlo_modules.h"
+#include "analysis/hlo/hlo_modules.h"
 #include "support/sample_capture.h"
 
 static const struct tfp_hlo_modules *modules_of(const struct opened *o)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs from HLO protos: links by index, shapes, and bytes that mean harm. */
 #include "analysis/hlo/hlo_cost.h"
 #include "base/alloc.h"

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers computed by hand from the rules of op_stack.h and of TensorFlow 2.x. */
 #include "ops.h"
 
-#include "analysis/host_ops.h"
+#include "analysis/ops/host_ops.h"
 #include "base/pool.h"
 
 static struct builder *b;
@@ -78,8 +79,8 @@ static void test_equal_ends(void **state)
 	tfp_op_db_release(&db);
 }
 
-/* The end of the lost op finds nothing and empties the stack: whatever was open
- * around both is lost as well. */
+/* The end of the lost op finds nothing and empties the stack: ops that were open
+ * around both are lost as well. */
 static void test_equal_ends_within_another(void **state)
 {
 	struct builder_line *l = thread(1);

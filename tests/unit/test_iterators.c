@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tf.data iterators. The first two cases are facts from the peers' own unit tests
- * (tf_data_bottleneck.md 6); times of the others are worked out beside them, in us.
+ * tf.data iterators (docs/tools/tf_data_bottleneck_analysis.md). The first two cases are facts
+ * from the peers' own unit tests; times of the others are worked out beside them, in us.
  */
 #include "testing.h"
 
-#include "analysis/iterators.h"
+#include "analysis/tf_data/iterators.h"
 
 #include <stdio.h>
 
@@ -182,7 +183,7 @@ static void test_parallel_producers(void **state)
 	close_built(&r.o);
 }
 
-/* What was made before the call does not block it, nor does what that waited for. */
+/* Elements made before the call do not block it, nor do the events that they waited for. */
 static void test_work_that_was_ready(void **state)
 {
 	struct builder *b = builder_new();
@@ -203,8 +204,8 @@ static void test_work_that_was_ready(void **state)
 	close_built(&r.o);
 }
 
-/* What lies between two iterators on a thread makes them strangers; the time is the
- * outer one's. */
+/* An event between two iterators on a thread separates them; the time is the outer
+ * one's. */
 static void test_only_direct_children(void **state)
 {
 	struct builder *b = builder_new();
@@ -455,7 +456,7 @@ static void test_other_names(void **state)
 	close_built(&r.o);
 }
 
-/* Ends of work ahead, and nobody who did it. */
+/* Ends of work ahead, and no iterator that did it. */
 static void test_no_iterator(void **state)
 {
 	struct builder *b = builder_new();

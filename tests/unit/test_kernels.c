@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values by kernel_stats_utils.cc as noted in the reference. */
 #include "testing.h"
 
-#include "analysis/device_ops.h"
+#include "analysis/ops/device_ops.h"
 #include "support/sample_capture.h"
 
 static struct tfp_kernel kernel_of(const char *details)
@@ -207,14 +208,14 @@ static struct tfp_kernels compute(struct opened *o)
 {
 	const struct tfp_hlo_modules *modules;
 	struct tfp_kernels kernels;
-	struct tfp_op_db ops;
+	struct tfp_device_work work;
 	struct tfp_error err;
-	tfp_op_db_init(&ops);
+	tfp_device_work_init(&work);
 	tfp_kernels_init(&kernels);
 	assert_int_equal(tfp_hlo_modules_get(o->capture, NULL, &modules, &err), TFP_OK);
-	assert_int_equal(tfp_device_ops(o->capture, modules, NULL, NULL, &ops, &kernels, &err),
+	assert_int_equal(tfp_device_ops(o->capture, modules, NULL, NULL, &work, &kernels, &err),
 			 TFP_OK);
-	tfp_op_db_release(&ops);
+	tfp_device_work_release(&work);
 	return kernels;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may be connected: decisions about clients without sockets (descriptor -1). */
 #include "addresses.h"
 #include "testing.h"

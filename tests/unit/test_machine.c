@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What control groups allow, from folders made as the kernel shows them. */
 #include <setjmp.h>
 #include <stdarg.h>

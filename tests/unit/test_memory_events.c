@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of allocators. Expected values are worked out by hand from the rules of
  * xplane_to_memory_profile.cc; the peers' own example is in tests/golden.
  */
 #include "testing.h"
 
-#include "analysis/memory_events.h"
+#include "analysis/memory/memory_events.h"
 #include "base/alloc.h"
 #include "base/pool.h"
 
@@ -122,7 +123,7 @@ static void test_address_reuse(void **state)
 	close_built(&p.o);
 }
 
-/* What was allocated before the profile began is not preallocated when it is freed. */
+/* Memory allocated before the profile began is not preallocated when it is freed. */
 static void test_deallocation_without_allocation(void **state)
 {
 	struct builder *b = builder_new();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where clients come from: addresses as RFC 4291 writes them. */
 #include "addresses.h"
 #include "testing.h"

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values by the rules of tf_op_utils.cc as noted in the reference, not
  * by our parser. */
 #include "testing.h"
 
-#include "analysis/op_name.h"
+#include "analysis/events/op_name.h"
 
 static void test_parse(void **state)
 {

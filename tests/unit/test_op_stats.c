@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops.h"
 
-#include "analysis/op_stats.h"
+#include "analysis/summary/op_stats.h"
 #include "support/sample_capture.h"
 
 static const struct tfp_op_stats *stats_of(const struct opened *o)
@@ -21,7 +22,7 @@ static void test_of_one_host(void **state)
 	assert_true(s->is_training);
 	assert_int_equal(s->kernels.count, 3);
 	assert_int_equal(find_op(&s->host_ops, 0, "dense/MatMul")->self_time_ps, 3000000);
-	assert_int_equal(find_op(&s->device_ops, 12, "fusion.1")->time_ps, 700000);
+	assert_int_equal(find_op(&s->device.ops, 12, "fusion.1")->time_ps, 700000);
 	assert_true(tfp_capture_held_bytes(o.capture) > o.capture->heap_bytes + o.size);
 	close_built(&o);
 }
@@ -43,7 +44,7 @@ static void test_merge(void **state)
 	assert_string_equal(all.env.device_type, "Nvidia GPU (Volta)");
 	assert_int_equal(all.env.device_count, 4);
 	assert_int_equal(find_op(&all.host_ops, 0, "dense/MatMul")->self_time_ps, 9000000);
-	assert_int_equal(find_op(&all.device_ops, 12, "fusion.1")->occurrences, 2);
+	assert_int_equal(find_op(&all.device.ops, 12, "fusion.1")->occurrences, 2);
 	/* Kernels of hosts stay apart, in one order. */
 	assert_int_equal(all.kernels.count, 6);
 	uint32_t hosts = 0;
@@ -64,7 +65,7 @@ static void test_merge(void **state)
 	close_built(&gpu);
 	close_built(&cpu);
 	assert_str(all.kernels.kernels[0].name, "volta_h884gemm");
-	assert_str(find_op(&all.device_ops, 12, "fusion.1")->category, "loop fusion");
+	assert_str(find_op(&all.device.ops, 12, "fusion.1")->category, "loop fusion");
 	tfp_op_stats_release(&all);
 	struct tfp_op_stats zeroed = {0};
 	tfp_op_stats_release(&zeroed);
@@ -90,7 +91,7 @@ static void test_eager_of_raw_captures(void **state)
 	const struct tfp_op_stats *stats = stats_of(&o);
 	assert_true(find_op(&stats->host_ops, 0, "a")->is_eager);
 	assert_false(find_op(&stats->host_ops, 0, "b")->is_eager);
-	assert_true(find_op(&stats->device_ops, 0, "a/kernel")->is_eager);
+	assert_true(find_op(&stats->device.ops, 0, "a/kernel")->is_eager);
 	close_built(&o);
 }
 

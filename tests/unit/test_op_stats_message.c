@@ -1,12 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ops.h"
 
-#include "analysis/op_stats_message.h"
+#include "analysis/summary/op_stats_message.h"
 #include "support/pb_walk.h"
 #include "support/sample_capture.h"
 #include "wire/pb_writer.h"
 
 #define STEPS_LINE (-559038737)
-#define ALL        (TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF)
+#define ALL        (TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF | TFP_SUMMARY_PROGRAMS)
 
 static struct tfp_host_summary summary_of(const struct opened *o)
 {
@@ -76,6 +77,7 @@ static void test_round_trip(void **state)
 		struct tfp_buf ops = pack(&made, TFP_SUMMARY_OPS);
 		struct tfp_buf steps = pack(&made, TFP_SUMMARY_STEPS);
 		struct tfp_buf brief = pack(&made, TFP_SUMMARY_BRIEF);
+		struct tfp_buf programs = pack(&made, TFP_SUMMARY_PROGRAMS);
 		struct tfp_buf all = pack(&made, ALL), again;
 		assert_true(ops.size > 20 && steps.size > 10);
 
@@ -115,6 +117,10 @@ static void test_round_trip(void **state)
 			tfp_op_stats_unpack(&read, TFP_SUMMARY_OPS, ops.data, ops.size, &err),
 			TFP_OK);
 		assert_null(read.brief);
+		assert_null(read.op_texts);
+		assert_int_equal(tfp_op_stats_unpack(&read, TFP_SUMMARY_PROGRAMS, programs.data,
+						     programs.size, &err),
+				 TFP_OK);
 		assert_int_equal(
 			tfp_op_stats_unpack(&read, TFP_SUMMARY_BRIEF, brief.data, brief.size, &err),
 			TFP_OK);
@@ -125,6 +131,7 @@ static void test_round_trip(void **state)
 		tfp_host_summary_release(&read);
 		tfp_buf_release(&all);
 		tfp_buf_release(&brief);
+		tfp_buf_release(&programs);
 		tfp_buf_release(&steps);
 		tfp_buf_release(&ops);
 		tfp_host_summary_release(&made);
@@ -139,15 +146,18 @@ static void test_every_field(void **state)
 	(void)state;
 	assert_true(tfp_host_summary_own(&s));
 	struct tfp_host_summary_memory *m = s.memory;
-	m->op_stats.env = (struct tfp_run_env){.hardware = TFP_HW_TPU,
-					       .device_type = "TPU v9",
-					       .device_count = 3,
-					       .hostname = "h\xc3\xa4",
-					       .peak_teraflops = 0.1,
-					       .peak_hbm_gigabytes_per_second = 1e-300,
-					       .peak_shared_gigabytes_per_second = 7};
+	m->op_stats.env = (struct tfp_run_env){
+		.hardware = TFP_HW_TPU,
+		.device_type = "TPU v9",
+		.device_count = 3,
+		.hostname = "h\xc3\xa4",
+		.peaks = {.teraflops = 0.1,
+			  .gigabytes_per_second = {1e-300, 7, 8, 9, 10, 11, 12},
+			  .has_merged_vmem = true,
+			  .has_megacore = true,
+			  .source = "s\xc3\xb6mebody"}};
 	m->op_stats.is_training = true;
-	struct tfp_op *op = tfp_op_db_enter(&m->op_stats.device_ops, UINT64_MAX,
+	struct tfp_op *op = tfp_op_db_enter(&m->op_stats.device.ops, UINT64_MAX,
 					    (struct tfp_str){"a\0b\xff", 4});
 	op->category = str_of("c");
 	op->provenance = str_of("p/q:R");
@@ -158,8 +168,37 @@ static void test_every_field(void **state)
 	op->flops = 0x1.fffffffffffffp1023;
 	op->model_flops = -1.5;
 	op->bytes_accessed = 0.25;
-	m->op_stats.device_ops.total_time_ps = 5;
-	m->op_stats.device_ops.total_op_time_ps = 6;
+	struct tfp_device_metrics *device = tfp_op_db_device(&m->op_stats.device.ops, op);
+	assert_non_null(device);
+	*device = (struct tfp_device_metrics){.origin = TFP_ORIGIN_FRAMEWORK,
+					      .cost_by = TFP_COST_BY_US,
+					      .core = TFP_CORE_SPARSE,
+					      .has_breakdown = true,
+					      .normalized_ps = 41,
+					      .dma_stall_ps = 42};
+	for (int i = 0; i < TFP_SPACE_COUNT * TFP_ACCESS_COUNT; i++)
+		(&device->bytes[0][0])[i] = i + 0.5;
+	m->op_stats.device.peers_time_ps = 43;
+	m->op_stats.device.whole_time_ps = UINT64_MAX;
+	assert_non_null(tfp_op_db_enter(&m->op_stats.device.unnamed, 0, str_of("memcpy")));
+	struct tfp_op_text *text = tfp_op_texts_enter(&m->op_texts, UINT64_MAX, str_of("a"));
+	text->deduplicated_name = str_of("b");
+	text->expression = str_of("%a = \xff");
+	text->source_file = str_of("f.py");
+	text->source_line = -1;
+	text->source_stack = str_of("f.py:1:2\n");
+	const struct tfp_op_part parts[] = {
+		{1, str_of("c"), str_of("d"), str_of("e"), str_of("f")},
+		{2, str_of("g"), str_of(""), str_of(""), str_of("h")},
+		{1, str_of("i"), str_of("j"), str_of(":"), str_of("k")},
+	};
+	text->parts = parts;
+	text->part_count = COUNT(parts);
+	tfp_op_texts_program(&m->op_texts, 9, str_of("jit_g"))->instructions = 50;
+	tfp_op_texts_program(&m->op_texts, 8, str_of("jit_f"))->instructions = UINT64_MAX;
+	s.op_texts = &m->op_texts;
+	m->op_stats.device.ops.total_time_ps = 5;
+	m->op_stats.device.ops.total_op_time_ps = 6;
 	m->op_stats.host_ops.total_time_ps = 7;
 	struct tfp_kernel kernel = {
 		.name = str_of("k"),
@@ -231,7 +270,7 @@ static void test_every_field(void **state)
 	assert_int_equal(unpack(&read, ALL, &bytes), TFP_OK);
 	assert_memory_equal(&read.op_stats->env, &m->op_stats.env, sizeof(struct tfp_run_env));
 	assert_true(read.op_stats->is_training);
-	const struct tfp_op *other = &read.op_stats->device_ops.ops[0];
+	const struct tfp_op *other = &read.op_stats->device.ops.ops[0];
 	assert_true(other->module_id == UINT64_MAX && other->name.size == 4);
 	assert_memory_equal(other->name.data, "a\0b\xff", 4);
 	assert_str(other->category, "c");
@@ -240,8 +279,25 @@ static void test_every_field(void **state)
 	assert_true(other->occurrences == op->occurrences && other->time_ps == UINT64_MAX);
 	assert_true(other->self_time_ps == 12 && other->flops == op->flops);
 	assert_true(other->model_flops == -1.5 && other->bytes_accessed == 0.25);
-	assert_int_equal(read.op_stats->device_ops.total_time_ps, 5);
-	assert_int_equal(read.op_stats->device_ops.total_op_time_ps, 6);
+	assert_memory_equal(other->device, device, sizeof(*device));
+	assert_int_equal(read.op_stats->device.peers_time_ps, 43);
+	assert_true(read.op_stats->device.whole_time_ps == UINT64_MAX);
+	assert_str(read.op_stats->device.unnamed.ops[0].name, "memcpy");
+	const struct tfp_op_text *t = tfp_op_texts_find(read.op_texts, UINT64_MAX, str_of("a"));
+	assert_non_null(t);
+	assert_str(t->deduplicated_name, "b");
+	assert_str(t->expression, "%a = \xff");
+	assert_str(t->source_file, "f.py");
+	assert_str(t->source_stack, "f.py:1:2\n");
+	assert_int_equal(t->source_line, -1);
+	assert_int_equal(t->part_count, 3);
+	assert_int_equal(t->parts[1].depth, 2);
+	assert_str(t->parts[2].provenance, ":");
+	assert_str(tfp_op_texts_find_program(read.op_texts, 8)->name, "jit_f");
+	assert_int_equal(tfp_op_texts_find_program(read.op_texts, 9)->instructions, 50);
+	assert_null(tfp_op_texts_find_program(read.op_texts, 7));
+	assert_int_equal(read.op_stats->device.ops.total_time_ps, 5);
+	assert_int_equal(read.op_stats->device.ops.total_op_time_ps, 6);
 	assert_int_equal(read.op_stats->host_ops.total_time_ps, 7);
 	struct tfp_kernel k = read.op_stats->kernels.kernels[0];
 	assert_int_equal(tfp_kernel_compare(&k, &kernel), 0);
@@ -281,7 +337,7 @@ static void test_every_field(void **state)
 	assert_str(read.errors[0], "e");
 	assert_str(read.warnings[0], "w");
 	assert_int_equal(read.warning_count, 2);
-	/* Whoever merges asks the map. */
+	/* The code that merges asks the map. */
 	assert_int_equal(tfp_str_map_find(&read.functions->by_name, "f", 1), 0);
 	tfp_host_summary_release(&read);
 	tfp_buf_release(&bytes);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values by the protobuf encoding guide. */
 #include "testing.h"
 
@@ -224,6 +225,42 @@ static void test_groups(void **state)
 	}
 }
 
+/* Field 1, by the encoding's own documentation: packed, 3, 270, 86942. */
+static void test_repeated_numbers(void **state)
+{
+	static const uint8_t bytes[] = {0x0a, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05, /* packed */
+					0x08, 0x8e, 0x02, 0x08, 0x03, /* two, each by itself */
+					0x0a, 0x00,                   /* none */
+					0x0a, 0x02, 0x07, 0x80,       /* one, and half of one */
+					0x08, 0x01};
+	static const int64_t expected[] = {3, 270, 86942, 270, 3, 7};
+	struct tfp_pb_cursor c = tfp_pb_cursor(bytes, sizeof(bytes));
+	size_t count = 0, tags = 0;
+	uint32_t tag;
+	(void)state;
+	while (tfp_pb_next(&c, &tag)) {
+		struct tfp_pb_numbers n = {0};
+		int64_t value;
+		tags++;
+		while (tfp_pb_next_int64(&c, tag, &n, &value)) {
+			assert_true(count < COUNT(expected));
+			assert_int_equal(value, expected[count++]);
+		}
+	}
+	assert_int_equal(count, COUNT(expected));
+	assert_int_equal(tags, 5);
+	assert_int_equal(c.damage, TFP_PB_CUT);
+	assert_ptr_equal(c.damage_at, bytes + 18); /* where the half begins */
+
+	/* Longer than the message. */
+	c = tfp_pb_cursor((const uint8_t[]){0x0a, 0x02, 0x01}, 3);
+	struct tfp_pb_numbers n = {0};
+	int64_t value;
+	assert_true(tfp_pb_next(&c, &tag));
+	assert_false(tfp_pb_next_int64(&c, tag, &n, &value));
+	assert_int_equal(c.damage, TFP_PB_LENGTH);
+}
+
 static void test_first_damage_is_remembered(void **state)
 {
 	static const char bytes[] = "\x0a\x09";
@@ -280,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_doubles),
 		cmocka_unit_test(test_skip),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_repeated_numbers),
 		cmocka_unit_test(test_first_damage_is_remembered),
 		cmocka_unit_test(test_wrong_wire_type_falls_to_default),
 		cmocka_unit_test(test_damage_has_words),

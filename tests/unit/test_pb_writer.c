@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "support/pb_walk.h"
 #include "wire/pb_writer.h"
@@ -124,7 +125,7 @@ static void messages_of_any_length_nest(void **state)
 	tfp_buf_release(&b);
 }
 
-/* Whatever fails in the middle, the buffer says so and nothing is overrun. */
+/* When a write fails in the middle, no matter which, the buffer says so and nothing is overrun. */
 static void a_full_buffer_stays_failed(void **state)
 {
 	(void)state;

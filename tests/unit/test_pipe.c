@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The queue between a thread that makes a body and the connection that sends it. */
 #include "testing.h"
 

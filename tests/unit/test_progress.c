@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "base/pool.h"
@@ -65,7 +66,7 @@ static void test_stop_is_for_good(void **state)
 	assert_false(tfp_cancelled());
 	atomic_store(&p.needed_by, 0);
 	assert_true(tfp_cancelled());
-	/* What was left undone stays undone. */
+	/* Work that was left undone stays undone. */
 	atomic_store(&p.needed_by, 1);
 	assert_true(tfp_cancelled());
 	assert_int_equal(tfp_fail_cancelled(&err), TFP_CANCELLED);
@@ -118,7 +119,7 @@ static void test_a_maker_goes_on_for_those_who_wait(void **state)
 	while (atomic_load(&p.needed_by) == 0)
 		nap();
 	pthread_mutex_lock(&t.lock);
-	/* With the lock nobody comes or goes: the one who waits is counted. */
+	/* With the lock no thread comes or goes: the one that waits is counted. */
 	bool counted = t.making.waiting == 1 && atomic_load(&p.needed_by) == 1;
 	atomic_store(&p.unwanted, true);
 	bool stops = counted && tfp_cancelled();

@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole recordings against servers that behave and ones that do not. */
 #include "testing.h"
 
 #include "base/alloc.h"
+#include "remote/monitor.h"
 #include "remote/recording.h"
 #include "support/fake_profiler.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a terminal shows: units, widths, and what goes where there is no room. */
 #include "testing.h"
 
@@ -61,8 +62,8 @@ static void test_a_table(void **state)
 	(void)state;
 	fill(&t);
 	tfp_buf_init(&b, 100000);
-	/* Times in one unit, which the title says; bytes each in its own; what nobody has is
-	 * left out. */
+	/* Times in one unit, which the title says; bytes each in its own; columns without any
+	 * value are left out. */
 	write(&t, 0, 0, &b);
 	assert_string_equal(
 		tfp_buf_text(&b),
@@ -229,9 +230,45 @@ static void test_texts(void **state)
 /* A tool without a report would be one without a terminal. */
 static void test_every_tool_reports(void **state)
 {
+	static const struct tfp_tool other = {.name = "other"};
 	(void)state;
-	for (size_t i = 0; i < tfp_tool_count; i++)
-		assert_non_null(tfp_reporter_find(tfp_tools[i]));
+	for (const struct tfp_tool *t = tfp_tool_next(NULL); t; t = tfp_tool_next(t))
+		assert_ptr_not_equal(tfp_reporter_find(t), tfp_reporter_find(&other));
+}
+
+/* A tool that brings no report of its own is shown as its tables. */
+static void test_tables_only(void **state)
+{
+	static const struct tfp_tool other = {.name = "other"};
+	static const struct tfp_column two[] = {{"name", "Name", TFP_CELL_TEXT},
+						{"count", "Count", TFP_CELL_NUMBER}};
+	struct tfp_answer answer;
+	struct tfp_report r;
+	struct tfp_error err;
+	struct tfp_buf out;
+	(void)state;
+	tfp_answer_init(&answer);
+	tfp_report_init(&r);
+	tfp_buf_init(&out, 4096);
+	for (size_t i = 0; i < 2; i++) {
+		struct tfp_table *t = &answer.tables[answer.table_count++];
+		tfp_table_init(t, two, COUNT(two));
+		tfp_table_add_text(t, i ? "b" : "a", 1);
+		tfp_table_add_number(t, 7 + (double)i);
+	}
+	const struct tfp_report_source source = {.answer = &answer};
+	assert_int_equal(tfp_reporter_find(&other)->write(&source, &r, &err), TFP_OK);
+	tfp_report_write(&r, 80, 0, &out);
+	assert_string_equal(tfp_buf_text(&out), "Table 1\n"
+						"Name  Count\n"
+						"a         7\n"
+						"\n"
+						"Table 2\n"
+						"Name  Count\n"
+						"b         8\n");
+	tfp_buf_release(&out);
+	tfp_report_release(&r);
+	tfp_answer_release(&answer);
 }
 
 static void test_without_memory(void **state)
@@ -260,10 +297,10 @@ static void test_without_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_table),        cmocka_unit_test(test_every_width),
-		cmocka_unit_test(test_wide_letters),   cmocka_unit_test(test_quantities),
-		cmocka_unit_test(test_texts),          cmocka_unit_test(test_every_tool_reports),
-		cmocka_unit_test(test_without_memory),
+		cmocka_unit_test(test_a_table),      cmocka_unit_test(test_every_width),
+		cmocka_unit_test(test_wide_letters), cmocka_unit_test(test_quantities),
+		cmocka_unit_test(test_texts),        cmocka_unit_test(test_every_tool_reports),
+		cmocka_unit_test(test_tables_only),  cmocka_unit_test(test_without_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

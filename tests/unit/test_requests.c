@@ -1,7 +1,9 @@
-/* Requests to a served model: numbers by hand, after the rules in overview.md 1. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests to a served model: numbers by hand, after the rules in
+ * docs/tools/overview_page.md, "[4] Inference latency". */
 #include "testing.h"
 
-#include "analysis/requests.h"
+#include "analysis/steps/requests.h"
 
 static const struct tfp_requests *requests_of(const struct opened *o)
 {

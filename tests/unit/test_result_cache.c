@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "store/result_cache.h"
@@ -207,7 +208,7 @@ static void test_foreign_files(void **state)
 	assert_null(get(cache, "two"));
 	assert_true(put(cache, "two", "2"));
 	assert_string_equal(get(cache, "two"), "2");
-	/* What others could have written is not believed. */
+	/* A file that others could have written is not used. */
 	assert_int_equal(chmod(path_of(other), 0666), 0);
 	assert_null(get(cache, "two"));
 	assert_int_equal(chmod(path_of(other), 0600), 0);

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "analysis/run_env.h"
+#include "analysis/events/run_env.h"
 
 static struct tfp_run_env env_of(struct builder *b)
 {
@@ -38,9 +39,9 @@ static void test_worked_example(void **state)
 	assert_int_equal(env.device_count, 2);
 	assert_string_equal(env.device_type, "Nvidia GPU (Volta)");
 	assert_string_equal(env.hostname, "localhost");
-	assert_double(env.peak_teraflops, 125.3376);
-	assert_double(env.peak_hbm_gigabytes_per_second, 900);
-	assert_double(env.peak_shared_gigabytes_per_second, 80 * 256 * 1.53);
+	assert_double(env.peaks.teraflops, 125.3376);
+	assert_double(env.peaks.gigabytes_per_second[TFP_PEAK_HBM], 900);
+	assert_double(env.peaks.gigabytes_per_second[TFP_PEAK_SRAM_READ], 80 * 256 * 1.53);
 }
 
 static void test_models_and_peaks(void **state)
@@ -88,8 +89,8 @@ static void test_models_and_peaks(void **state)
 		struct tfp_run_env env = env_of(
 			gpu(cases[i].vendor, cases[i].device, cases[i].major, cases[i].minor));
 		assert_string_equal(env.device_type, cases[i].model);
-		assert_double(env.peak_teraflops, 80 * 1.53 * cases[i].flops_per_cycle / 1000);
-		assert_double(env.peak_shared_gigabytes_per_second,
+		assert_double(env.peaks.teraflops, 80 * 1.53 * cases[i].flops_per_cycle / 1000);
+		assert_double(env.peaks.gigabytes_per_second[TFP_PEAK_SRAM_READ],
 			      80 * cases[i].shared_bytes_per_cycle * 1.53);
 	}
 }
@@ -102,7 +103,7 @@ static void test_a_peak_in_the_file_goes_first(void **state)
 			    "peak_teraflops_per_second", 312);
 	struct tfp_run_env env = env_of(b);
 	assert_string_equal(env.device_type, "GPU");
-	assert_double(env.peak_teraflops, 312);
+	assert_double(env.peaks.teraflops, 312);
 }
 
 static void test_tpu(void **state)
@@ -123,8 +124,8 @@ static void test_tpu(void **state)
 	assert_int_equal(env.device_count, 2);
 	assert_string_equal(env.device_type, "TPU v6 Lite");
 	assert_string_equal(env.hostname, "first");
-	assert_double(env.peak_teraflops, 918);
-	assert_double(env.peak_hbm_gigabytes_per_second, 1640);
+	assert_double(env.peaks.teraflops, 918);
+	assert_double(env.peaks.gigabytes_per_second[TFP_PEAK_HBM], 1640);
 	b = builder_new();
 	builder_plane(b, 0, "/device:TPU:0");
 	assert_string_equal(env_of(b).device_type, "TPU");
@@ -142,7 +143,7 @@ static void test_cpu_and_odd_names(void **state)
 	assert_int_equal(env.device_count, 0);
 	assert_string_equal(env.device_type, "CPU");
 	assert_string_equal(env.hostname, "h");
-	assert_double(env.peak_teraflops, 0);
+	assert_double(env.peaks.teraflops, 0);
 	/* Cut between characters: 255 bytes hold 85 of three. */
 	for (size_t i = 0; i < 100; i++)
 		memcpy(name + 3 * i, "\xe2\x82\xac", 4);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "remote/run_folder.h"
@@ -159,7 +160,7 @@ static void test_a_folder_that_cannot_be_written(void **state)
 	tfp_run_folder_release(&f);
 	unlink(path);
 	if (geteuid() == 0)
-		return; /* who may everything is not refused */
+		return; /* root is not refused */
 	chmod(root, 0555);
 	assert_int_equal(tfp_run_folder_make(&f, parent, "", &err), TFP_IO);
 	assert_non_null(strstr(err.hint, "writable"));

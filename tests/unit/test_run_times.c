@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When a run was made, by its name; what files say is in tests/http/test_cli.py. */
 #include "testing.h"
 
-#include "tools/run_times.h"
+#include "session/run_times.h"
 
 #include <stdlib.h>
 #include <time.h>

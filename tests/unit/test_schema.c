@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "analysis/schema.h"
+#include "analysis/events/schema.h"
 #include "wire/pb_writer.h"
 
 static void test_stats_by_place_in_the_list(void **state)
@@ -169,7 +170,7 @@ static void put_random_event(struct tfp_buf *b)
 	}
 }
 
-/* What is passed over must be what decoding all would have left out. */
+/* The stats passed over must be those that decoding all would have left out. */
 static void test_wanted_are_those_of_all(void **state)
 {
 	static const int64_t keys[] = {1, 5, 127, 128, 300, 16383, 16384};

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "tools/session.h"
+#include "session/session.h"
 
 static const struct tfp_capture_file hosts[] = {{.host = "a"}, {.host = "b"}, {.host = "c"}};
 static const struct tfp_run run = {.name = "train/1", .hosts = hosts, .host_count = 3};

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept of events' stats, against what the events of composed captures have. */
 #include "testing.h"
 
-#include "analysis/stat_columns.h"
+#include "analysis/events/stat_columns.h"
 
 struct read {
 	struct opened o;

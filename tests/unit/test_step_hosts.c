@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "tools/step_hosts.h"
@@ -71,7 +72,8 @@ static void test_for_which_hosts(void **state)
 	struct tfp_step_hosts hosts = hosts_of(all, HOSTS, 1);
 	(void)state;
 	assert_string_equal(said(&hosts, TFP_ON_INPUT),
-			    "This verdict is for b, the slowest of 6 hosts, and holds for no other host; a, c and d "
+			    "This verdict is for b, the slowest of 6 hosts, and holds for no other "
+			    "host; a, c and d "
 			    "are HIGHLY input-bound; e is MODERATELY input-bound; f is "
 			    "POTENTIALLY input-bound.");
 	assert_string_equal(said(&hosts, TFP_ON_COLLECTIVES),
@@ -79,10 +81,11 @@ static void test_for_which_hosts(void **state)
 	assert_string_equal(said(&hosts, TFP_ON_KERNEL_LAUNCH), "");
 	hosts = hosts_of(all, HOSTS, 0);
 	/* Of the three d is worse by more than a point. */
-	assert_string_equal(said(&hosts, TFP_ON_INPUT),
-			    "This verdict is for a, one of 6 hosts (the slowest is b), and holds for 3 of "
-			    "them (a, c and d), most for d (45.0%); e is MODERATELY input-bound; "
-			    "f is POTENTIALLY input-bound; b is NOT input-bound.");
+	assert_string_equal(
+		said(&hosts, TFP_ON_INPUT),
+		"This verdict is for a, one of 6 hosts (the slowest is b), and holds for 3 of "
+		"them (a, c and d), most for d (45.0%); e is MODERATELY input-bound; "
+		"f is POTENTIALLY input-bound; b is NOT input-bound.");
 	/* a has none; the sentence is that of the host with the most. */
 	assert_string_equal(said(&hosts, TFP_ON_COLLECTIVES),
 			    "This verdict is for b; it holds for 3 of 6 hosts (b, c and e).");
@@ -96,9 +99,10 @@ static void test_many_are_counted(void **state)
 	};
 	struct tfp_step_hosts hosts = hosts_of(same, HOSTS, 5);
 	(void)state;
-	assert_string_equal(said(&hosts, TFP_ON_INPUT),
-			    "This verdict is for f, the slowest of 6 hosts, and holds for all 6, most for d "
-			    "(8.0%).");
+	assert_string_equal(
+		said(&hosts, TFP_ON_INPUT),
+		"This verdict is for f, the slowest of 6 hosts, and holds for all 6, most for d "
+		"(8.0%).");
 	assert_string_equal(said(&hosts, TFP_ON_COLLECTIVES),
 			    "It holds for 5 of 6 hosts (a, c, d and 2 more).");
 	/* Already said by "POTENTIALLY". */

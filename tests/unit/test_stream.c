@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed captures, read while they are unpacked, against the same from memory. */
 #include "testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "support/pb_walk.h"
@@ -736,26 +737,34 @@ static void raw_and_grouped_differ_as_they_should(void **state)
 	assert_int_equal(grouped.other_derived, 0);
 }
 
-static void the_same_options_give_the_same_bytes(void **state)
+static void is_the_same_again(struct tfp_synth_options o)
 {
-	struct tfp_synth_options o;
 	struct bytes first, again, other;
 
-	(void)state;
-	tfp_synth_options_demo(&o);
 	write_or_fail(&o);
-	first = host_file(&o, 2, "");
+	first = host_file(&o, 1, "");
 	write_or_fail(&o);
-	again = host_file(&o, 2, "");
+	again = host_file(&o, 1, "");
 	o.seed = 2;
 	write_or_fail(&o);
-	other = host_file(&o, 2, "");
+	other = host_file(&o, 1, "");
 	assert_int_equal(first.size, again.size);
 	assert_memory_equal(first.data, again.data, first.size);
 	assert_true(other.size != first.size || memcmp(other.data, first.data, first.size) != 0);
 	free(first.data);
 	free(again.data);
 	free(other.data);
+}
+
+static void the_same_options_give_the_same_bytes(void **state)
+{
+	struct tfp_synth_options o;
+
+	(void)state;
+	tfp_synth_options_demo(&o);
+	is_the_same_again(o);
+	tfp_synth_options_jax(&o);
+	is_the_same_again(o);
 }
 
 static void compression_keeps_the_bytes(void **state)
@@ -922,21 +931,14 @@ static void a_failure_names_the_file_and_leaves_nothing(void **state)
 
 /* Some allocations can fail without harm: what matters is that the outcome is
  * told and that no half of a file is left. */
-static void any_allocation_may_fail(void **state)
+static void survives_failing_allocations(struct tfp_synth_options o)
 {
-	struct tfp_synth_options o;
 	enum tfp_status status = TFP_NO_MEMORY;
 	char path[300];
 	uint64_t n;
 
-	(void)state;
-	tfp_synth_options_init(&o);
-	o.steps = 1;
-	o.events_per_step = 1;
-	o.grouped = true;
-	o.compression = TFP_SYNTH_GZIP;
 	snprintf(path, sizeof(path), "%s/plugins/profile/%s", folder, o.run);
-	for (n = 1; status != TFP_OK && n < 2000; n++) {
+	for (n = 1; status != TFP_OK && n < 5000; n++) {
 		struct tfp_error err;
 
 		tfp_error_init(&err);
@@ -948,6 +950,22 @@ static void any_allocation_may_fail(void **state)
 	}
 	assert_int_equal(status, TFP_OK);
 	assert_true(n > 20);
+}
+
+static void any_allocation_may_fail(void **state)
+{
+	struct tfp_synth_options o;
+
+	(void)state;
+	tfp_synth_options_init(&o);
+	o.steps = 1;
+	o.events_per_step = 1;
+	o.grouped = true;
+	o.compression = TFP_SYNTH_GZIP;
+	survives_failing_allocations(o);
+	tfp_synth_options_jax(&o);
+	o.hosts = o.devices = o.steps = o.layers = 1;
+	survives_failing_allocations(o);
 }
 
 int main(void)

@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "base/clock.h"
-#include "tools/text_match.h"
+#include "trace/text_match.h"
 
 static bool matches(const char *pattern, bool expression, bool minds_case, const char *text)
 {

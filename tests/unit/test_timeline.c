@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "analysis/event_categories.h"
-#include "analysis/stretches.h"
+#include "analysis/timeline/event_categories.h"
+#include "analysis/timeline/stretches.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
 #include "tools/tool.h"
@@ -43,12 +44,28 @@ static void test_query(void **state)
 	}
 }
 
+static void check_parameters(const struct tfp_parameter *list, size_t room)
+{
+	size_t count = tfp_parameter_count(list, room);
+	struct tfp_error err;
+	for (size_t i = 0; i < count; i++) {
+		const struct tfp_parameter *p = &list[i];
+		size_t size = strlen(p->sentence);
+		assert_true(size > 1 && p->sentence[size - 1] == '.');
+		assert_true((p->kind == TFP_PARAMETER_CHOICE) == (p->values[0] != NULL));
+		if (p->fallback)
+			assert_int_equal(tfp_parameter_check(p, p->fallback, &err), TFP_OK);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(list[j].name, p->name);
+	}
+}
+
 static void test_registry(void **state)
 {
 	(void)state;
-	assert_true(tfp_tool_count > 0);
-	for (size_t i = 0; i < tfp_tool_count; i++) {
-		const struct tfp_tool *tool = tfp_tools[i];
+	assert_non_null(tfp_tool_next(NULL));
+	unsigned keys[256] = {0};
+	for (const struct tfp_tool *tool = tfp_tool_next(NULL); tool; tool = tfp_tool_next(tool)) {
 		char old[100];
 		assert_ptr_equal(tfp_tool_find(tool->name), tool);
 		snprintf(old, sizeof(old), "%s^", tool->name);
@@ -57,7 +74,20 @@ static void test_registry(void **state)
 			assert_ptr_equal(tfp_tool_find(tool->aliases[a]), tool);
 		assert_true(tool->title[0] && tool->summary[0]);
 		assert_true(tool->scope >= TFP_HOSTS_ONE && tool->scope <= TFP_HOSTS_BOTH);
+		assert_true((tool->needs != 0) == (tool->without != NULL));
+		/* Two tools in one place would be one of them. */
+		const struct tfp_tool *next = tfp_tool_next(tool);
+		assert_true(!next || next->place > tool->place);
+		if (tool->key) {
+			assert_true(tool->key >= 'a' && tool->key <= 'z');
+			assert_int_equal(keys[(unsigned char)tool->key]++, 0);
+		}
+		check_parameters(tool->parameters, TFP_TOOL_PARAMETERS);
+		check_parameters(tool->row_parameters, TFP_ROW_PARAMETERS);
+		assert_true(!tool->row_parameters[0].name || tool->instances);
 	}
+	assert_non_null(tfp_tool_find("smart_suggestion"));
+	assert_int_equal(tfp_tool_find("smart_suggestion")->place, 0);
 	static const char *const others[] = {"", "^", "kernel", "kernel_stats2", "KERNEL_STATS"};
 	for (size_t i = 0; i < COUNT(others); i++)
 		assert_null(tfp_tool_find(others[i]));
@@ -72,12 +102,70 @@ static void test_reasons(void **state)
 	(void)state;
 	const struct tfp_tool *kernels = tfp_tool_find("kernel_stats");
 	const struct tfp_tool *ops = tfp_tool_find("framework_op_stats");
-	assert_non_null(kernels->reason(&nothing));
-	assert_non_null(kernels->reason(&host));
-	assert_null(kernels->reason(&gpu));
-	assert_non_null(ops->reason(&nothing));
-	assert_null(ops->reason(&host));
-	assert_null(ops->reason(&gpu));
+	static const struct tfp_run_traits unreadable = {.unreadable = true};
+	assert_string_equal(tfp_tool_reason(kernels, &nothing), kernels->without);
+	assert_non_null(tfp_tool_reason(kernels, &host));
+	assert_null(tfp_tool_reason(kernels, &gpu));
+	assert_null(tfp_tool_reason(kernels, &unreadable));
+	assert_non_null(tfp_tool_reason(ops, &nothing));
+	assert_null(tfp_tool_reason(ops, &host));
+	assert_null(tfp_tool_reason(ops, &gpu));
+	assert_null(tfp_tool_reason(tfp_tool_find("overview_page"), &nothing));
+}
+
+static enum tfp_status ask(const char *tool, const char *key, const char *value,
+			   struct tfp_error *err)
+{
+	const struct tfp_param params[] = {{"run", "r"}, {key, value}};
+	const struct tfp_query query = {params, COUNT(params)};
+	return tfp_tool_check(tfp_tool_find(tool), &query, err);
+}
+
+static void test_check(void **state)
+{
+	static const char *const good[][3] = {
+		{"kernel_stats", "limit", "0"},
+		{"kernel_stats", "limit", ""},
+		/* Of XProf's clients, and of other tools, which the page may leave in its address.
+		 */
+		{"kernel_stats", "use_saved_result", "maybe"},
+		{"kernel_stats", "step_source", "anything"},
+		{"memory_profile", "from_ps", "-5"},
+		{"memory_profile", "view", "steps"},
+		{"trace_viewer", "start_time_ms", "-1.5e3"},
+		{"trace_viewer", "full_dma", "True"},
+		{"pod_viewer", "step_source", "marked"},
+		{"smart_suggestion", "step_source", "module"},
+	};
+	static const char *const bad[][4] = {
+		{"kernel_stats", "limt", "5", "kernel_stats has no parameter \"limt\""},
+		{"kernel_stats", "", "5", "no parameter \"\""},
+		{"kernel_stats", "limit", "five", "parameter limit: \"five\""},
+		{"kernel_stats", "limit", "-1", "from 0 on"},
+		{"memory_profile", "from_ps", "--5", "whole number"},
+		{"memory_profile", "from_ps", "-", "whole number"},
+		{"memory_profile", "view", "Steps", "is not known"},
+		{"trace_viewer", "end_time_ms", "inf", "is not a number"},
+		{"trace_viewer", "end_time_ms", "1x", "is not a number"},
+		{"trace_viewer", "full_dma", "yes", "true nor false"},
+		{"trace_viewer", "format", "pb", "parameter format"},
+		{"smart_suggestion", "step_source", "x", "step_source"},
+	};
+	struct tfp_error err;
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++)
+		assert_int_equal(ask(good[i][0], good[i][1], good[i][2], &err), TFP_OK);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		tfp_error_init(&err);
+		assert_int_equal(ask(bad[i][0], bad[i][1], bad[i][2], &err), TFP_BAD_QUERY);
+		assert_non_null(strstr(err.message, bad[i][3]));
+		assert_true(err.hint[0]);
+	}
+	/* The first of several counts, and only it. */
+	static const struct tfp_param twice[] = {{"limit", "1"}, {"limit", "x"}};
+	assert_int_equal(tfp_tool_check(tfp_tool_find("kernel_stats"),
+					&(struct tfp_query){twice, COUNT(twice)}, &err),
+			 TFP_OK);
 }
 
 static void test_answers(void **state)
@@ -221,9 +309,9 @@ static void test_files_that_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_query),           cmocka_unit_test(test_registry),
-		cmocka_unit_test(test_reasons),         cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_files_that_grow),
+		cmocka_unit_test(test_query),   cmocka_unit_test(test_registry),
+		cmocka_unit_test(test_reasons), cmocka_unit_test(test_check),
+		cmocka_unit_test(test_answers), cmocka_unit_test(test_files_that_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

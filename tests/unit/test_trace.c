@@ -1,11 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trace viewer's answers about small captures, worked out by hand. */
 #include "testing.h"
 
 #include "base/alloc.h"
 #include "base/progress.h"
 
-#include "tools/trace.h"
-#include "tools/trace_hits.h"
+#include "trace/trace.h"
+#include "trace/trace_hits.h"
 
 #include <jansson.h>
 #include <stdio.h>

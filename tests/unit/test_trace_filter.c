@@ -1,7 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What XProf's page restricts a trace to; meanings as in its trace_options.cc. */
 #include "testing.h"
 
-#include "tools/trace_filter.h"
+#include "base/alloc.h"
+#include "trace/trace_filter.h"
 
 #include <stdio.h>
 
@@ -148,6 +150,30 @@ static void test_what_is_refused(void **state)
 		refused(NULL, configs[i]);
 }
 
+/* The request is right, and says so once there is memory again. */
+static void test_no_memory(void **state)
+{
+	static const char config[] =
+		"{\"deviceRegexes\":[\"a device with a long name\"],\"traceEventFilters\":"
+		"[{\"fieldName\":\"duration\",\"opId\":\"OP_GT\",\"doubleValue\":12345678901234e5}]"
+		"}";
+	(void)state;
+	for (uint64_t n = 1;; n++) {
+		struct tfp_trace_filter *f;
+		struct tfp_error err;
+		tfp_alloc_fail_once(n);
+		enum tfp_status status = tfp_trace_filter_new(&f, "3,4", config, &err);
+		bool reached = tfp_alloc_count() >= n;
+		tfp_alloc_fail_at(0);
+		assert_int_equal(status, reached ? TFP_NO_MEMORY : TFP_OK);
+		if (!reached) {
+			tfp_trace_filter_free(f);
+			break;
+		}
+		assert_int_equal(err.status, TFP_NO_MEMORY);
+	}
+}
+
 static void test_costly(void **state)
 {
 	struct tfp_trace_filter *f =
@@ -170,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_what_is_refused),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_costly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

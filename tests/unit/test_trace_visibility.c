@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Level of detail, by trace_viewer.md 6.
+ * Level of detail, by trace_events.md 6.
  */
 #include "testing.h"
 
-#include "tools/trace_select.h"
-#include "tools/trace_visibility.h"
+#include "trace/trace_select.h"
+#include "trace/trace_visibility.h"
 
 #define SLOT 100
 
@@ -57,7 +58,7 @@ static void test_by_distance_and_depth(void **state)
 		{0, 1000, true},  /* long */
 		{10, 5, true},    /* the first at its depth */
 		{20, 5, false},   /* 5 after the last one of its depth */
-		{116, 5, true},   /* 101 after it: what was left out does not count */
+		{116, 5, true},   /* 101 after it: events left out do not count */
 		{200, 150, true}, /* long */
 		{360, 5, false},  /* 10 after the one before, at its depth */
 		{1005, 5, false}, /* on the ground again, 5 after the first */

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "testing.h"
 
-#include "analysis/tracks.h"
+#include "analysis/timeline/tracks.h"
 
 static const struct tfp_tracks *tracks_of(const struct opened *o)
 {

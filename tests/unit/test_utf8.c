@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected values are the Unicode standard's (15.0, section 3.9): tables 3-7
  * to 3-11 and the example of D93b. */
 #include "testing.h"

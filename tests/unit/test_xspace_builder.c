@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "support/pb_walk.h"
 #include "support/xspace_builder.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What unit tests share: cmocka with its headers, and captures composed with
  * the builder, opened. */
 #ifndef TFP_TESTS_UNIT_TESTING_H

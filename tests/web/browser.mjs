@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // A browser for the tests of one program: fresh pages, and what went wrong in any of them.
 
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { assert, launch, requireWeb } from './support.mjs';
+import { note } from './shapes.mjs';
+import { assert, browserPath, launch, requireWeb } from './support.mjs';
 
 /** Machines that test are busy: a test waits for something to happen, and this long is never. */
 const PATIENCE_MS = 90_000;
 
-if (!existsSync(process.env.CHROMIUM ?? '/usr/bin/chromium')) {
+if (browserPath === undefined) {
   console.log('1..0 # SKIP there is no Chromium; CHROMIUM names one');
   process.exit(0);
 }
@@ -20,12 +21,23 @@ const axeSource = await readFile(requireWeb.resolve('axe-core/axe.min.js'), 'utf
 
 /**
  * A page that has nothing from those before it, and asks nothing of others than `root`. `quiet` where requests fail on
- * purpose; `expected` tells which complaints are no surprise.
+ * purpose; `expected` tells which complaints are no surprise. Answers that are made up in place of the server's are noted for
+ * checkMocks().
  */
 export async function freshPage(root, { theme = 'light', width = 1440, height = 900, quiet = false, expected = () => false, ...more } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, reducedMotion: 'reduce', ...more });
   const page = await context.newPage();
-  const { origin } = new URL(root);
+  const { origin, pathname } = new URL(root);
+  const route = page.route.bind(page);
+  page.route = (where, handler) => route(where, (one, request) => {
+    const fulfill = one.fulfill.bind(one);
+    one.fulfill = (answer) => {
+      const url = new URL(request.url());
+      if (answer.json !== undefined && url.pathname.startsWith(pathname)) note(url.pathname.slice(pathname.length), url.searchParams, answer.status ?? answer.response?.status() ?? 200, answer.json);
+      return fulfill(answer);
+    };
+    return handler(one, request);
+  });
   page.setDefaultTimeout(PATIENCE_MS);
   page.on('request', (request) => {
     const url = new URL(request.url());
@@ -38,7 +50,7 @@ export async function freshPage(root, { theme = 'light', width = 1440, height = 
   return page;
 }
 
-/** Two frames: what a late one lays out has been by then. */
+/** Two frames: a late layout is done by then. */
 export const framed = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 
 /** A test body on a page that is closed in any case. */
@@ -51,9 +63,26 @@ export async function using(opening, body) {
   }
 }
 
+/** The rules that look at colours; all others see the same in both themes. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/**
+ * Looks for what is not accessible in the page as it is now: by all rules in the theme that it has, and then by those about
+ * colours in the other theme, which it is left in.
+ */
 export async function axe(page, what) {
-  await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  if (await page.evaluate(() => window.axe === undefined)) await page.evaluate(axeSource);
+  const theme = await page.getAttribute('html', 'data-theme');
+  const other = theme === 'dark' ? 'light' : 'dark';
+  await scan(page, `${what}, ${theme}`, {});
+  await page.emulateMedia({ colorScheme: other });
+  await page.waitForSelector(`html[data-theme=${other}]`, { state: 'attached' });
+  await framed(page);
+  await scan(page, `${what}, ${other}`, { runOnly: COLOURS });
+}
+
+async function scan(page, what, rules) {
+  const { violations } = await page.evaluate((options) => window.axe.run(document, { resultTypes: ['violations'], ...options }), rules);
   assert(violations.length === 0, `${what}: ${violations.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes.slice(0, 2).map(({ html, failureSummary }) => `${html.slice(0, 160)} ${failureSummary}`).join(' | ')}`).join('\n')}`);
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The capture dialog in a browser, with real servers on both sides:
 // node tests/web/capture.mjs SERVER SYNTH FAKE_PROFILER [PATTERN [SCREENSHOTS]]
 
@@ -61,7 +62,11 @@ async function shot(page, name) {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
   assert(!wide, `${name}: the page scrolls sideways`);
   await axe(page, name);
-  if (screenshots !== undefined) await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  if (screenshots === undefined) return;
+  for (const theme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme: theme });
+    await page.screenshot({ path: join(screenshots, `${name}-${theme}.png`) });
+  }
 }
 
 const dialog = async (page) => {
@@ -76,77 +81,75 @@ const begin = async (page, addresses, ms = 200) => {
   await page.click('dialog .primary');
 };
 
-for (const theme of ['light', 'dark']) {
-  await tap.test(`success: a new run opens by itself, ${theme}`, async () => {
-    const target = await fake('ok', { file });
-    const { url } = await serve();
-    const page = await open(url, { theme });
-    await shot(page, `empty-${theme}`);
-    // The list of runs offers it as well.
-    await page.click('.first-run button:has-text("Capture from a running program")');
-    await page.waitForSelector('.capture-form');
-    await shot(page, `form-${theme}`);
-    await input(page, 'Programs').fill(`grpc://${target.address}`);
-    await input(page, 'Duration, ms').fill('1500');
-    await page.locator('.level >> nth=0').getByLabel('all', { exact: true }).check();
-    await page.locator('.level >> nth=2').getByLabel('on', { exact: true }).check();
-    assert((await page.textContent('.level >> nth=2')).includes('Every Python call'), 'the cost is not told');
-    equal(await page.textContent('.same .command'), `tfprof capture ${target.address} --logdir ${await page.evaluate(async () => (await (await fetch('capture_status')).json()).logdir)} --duration 1500ms --host-level 3 --python-level 1`);
-    await page.click('dialog .primary');
-    await page.waitForSelector('.capture-host[data-state]');
-    await page.waitForFunction(() => /Recording, .* left/.test(document.querySelector('.host-text')?.textContent ?? ''));
-    await shot(page, `recording-${theme}`);
-    await page.waitForURL((to) => to.hash.startsWith('#/overview_page?run='));
-    await page.waitForSelector('.finding');
-    equal(await page.locator('dialog').count(), 0);
-    assert(target.lines.some((line) => line.includes('levels=311')), target.lines.join());
-    // Its values come back, but for the name.
-    await dialog(page);
-    equal(await input(page, 'Programs').inputValue(), `grpc://${target.address}`);
-    equal(await input(page, 'Duration, ms').inputValue(), '1500');
-    await page.context().close();
-  });
+await tap.test('success: a new run opens by itself', async () => {
+  const target = await fake('ok', { file });
+  const { url } = await serve();
+  const page = await open(url);
+  await shot(page, 'empty');
+  // The list of runs offers it as well.
+  await page.click('.first-run button:has-text("Capture from a running program")');
+  await page.waitForSelector('.capture-form');
+  await shot(page, 'form');
+  await input(page, 'Programs').fill(`grpc://${target.address}`);
+  await input(page, 'Duration, ms').fill('1500');
+  await page.locator('.level >> nth=0').getByLabel('all', { exact: true }).check();
+  await page.locator('.level >> nth=2').getByLabel('on', { exact: true }).check();
+  assert((await page.textContent('.level >> nth=2')).includes('Every Python call'), 'the cost is not told');
+  equal(await page.textContent('.same .command'), `tfprof capture ${target.address} --logdir ${await page.evaluate(async () => (await (await fetch('capture_status')).json()).logdir)} --duration 1500ms --host-level 3 --python-level 1`);
+  await page.click('dialog .primary');
+  await page.waitForSelector('.capture-host[data-state]');
+  await page.waitForFunction(() => /Recording, .* left/.test(document.querySelector('.host-text')?.textContent ?? ''));
+  await shot(page, 'recording');
+  await page.waitForURL((to) => to.hash.startsWith('#/overview_page?run='));
+  await page.waitForSelector('.finding');
+  equal(await page.locator('dialog').count(), 0);
+  assert(target.lines.some((line) => line.includes('levels=311')), target.lines.join());
+  // Its values come back, but for the name.
+  await dialog(page);
+  equal(await input(page, 'Programs').inputValue(), `grpc://${target.address}`);
+  equal(await input(page, 'Duration, ms').inputValue(), '1500');
+  await page.context().close();
+});
 
-  await tap.test(`partial failure: what came is kept, what did not is explained, ${theme}`, async () => {
-    const [good, busy, old, empty] = [await fake('ok', { file }), await fake('busy'), await fake('old', { disk: join(scratch, `disk-${theme}`) }), await fake('empty')];
-    const { url } = await serve();
-    const page = await open(url, { theme });
-    await begin(page, [good, busy, old, empty, { address: '127.0.0.1:1' }].map((one) => one.address).join(', '));
-    await page.waitForSelector('button:has-text("Open the run")');
-    equal(await page.textContent('.capture-state'), 'Captured from 1 of 5 programs');
-    equal(await page.$$eval('.capture-host', (items) => items.map((item) => item.dataset.state)), ['stored', 'failed', 'elsewhere', 'empty', 'failed']);
-    const text = await page.textContent('.capture-hosts');
-    for (const part of ['already being profiled', 'on its own disk', 'scp -r 127.0.0.1:', 'nothing was traced', 'No connection']) assert(text.includes(part), `${part} is not said`);
-    await shot(page, `partial-${theme}`);
-    await page.click('button:has-text("Open the run")');
-    await page.waitForURL((to) => to.hash.startsWith('#/overview_page?run='));
-    await page.context().close();
-  });
+await tap.test('partial failure: what came is kept, what did not is explained', async () => {
+  const [good, busy, old, empty] = [await fake('ok', { file }), await fake('busy'), await fake('old', { disk: join(scratch, 'disk') }), await fake('empty')];
+  const { url } = await serve();
+  const page = await open(url);
+  await begin(page, [good, busy, old, empty, { address: '127.0.0.1:1' }].map((one) => one.address).join(', '));
+  await page.waitForSelector('button:has-text("Open the run")');
+  equal(await page.textContent('.capture-state'), 'Captured from 1 of 5 programs');
+  equal(await page.$$eval('.capture-host', (items) => items.map((item) => item.dataset.state)), ['stored', 'failed', 'elsewhere', 'empty', 'failed']);
+  const text = await page.textContent('.capture-hosts');
+  for (const part of ['already being profiled', 'on its own disk', 'scp -r 127.0.0.1:', 'nothing was traced', 'No connection']) assert(text.includes(part), `${part} is not said`);
+  await shot(page, 'partial');
+  await page.click('button:has-text("Open the run")');
+  await page.waitForURL((to) => to.hash.startsWith('#/overview_page?run='));
+  await page.context().close();
+});
 
-  await tap.test(`a server that others can reach: commands in place of a dead button, ${theme}`, async () => {
-    const { url, folder } = await serve('--host', '0.0.0.0');
-    const page = await open(url, { theme });
-    await page.click('.capture-button');
-    await page.waitForSelector('dialog .snippets');
-    const text = await page.textContent('dialog.capture');
-    for (const part of ['--allow-capture', `tfprof capture localhost:6009 --logdir ${basename(folder)}`, 'tf.profiler.experimental.client.trace', 'jax.collect_profile']) assert(text.includes(part), `${part} is not there`);
-    equal(await page.locator('dialog .primary').count(), 0);
-    await shot(page, `refused-${theme}`);
-    await page.context().close();
-  });
+await tap.test('a server that others can reach: commands in place of a dead button', async () => {
+  const { url, folder } = await serve('--host', '0.0.0.0');
+  const page = await open(url);
+  await page.click('.capture-button');
+  await page.waitForSelector('dialog .snippets');
+  const text = await page.textContent('dialog.capture');
+  for (const part of ['--allow-capture', `tfprof capture localhost:6009 --logdir ${basename(folder)}`, 'tf.profiler.experimental.client.trace', 'jax.collect_profile']) assert(text.includes(part), `${part} is not there`);
+  equal(await page.locator('dialog .primary').count(), 0);
+  await shot(page, 'refused');
+  await page.context().close();
+});
 
-  await tap.test(`320 pixels wide, ${theme}`, async () => {
-    const { url } = await serve();
-    const page = await open(url, { theme, width: 320, height: 640 });
-    await shot(page, `narrow-page-${theme}`);
-    await dialog(page);
-    await page.click('summary:has-text("More options")');
-    await shot(page, `narrow-${theme}`);
-    const wide = await page.$eval('dialog', (one) => one.scrollWidth > one.clientWidth);
-    assert(!wide, 'the dialog scrolls sideways');
-    await page.context().close();
-  });
-}
+await tap.test('320 pixels wide', async () => {
+  const { url } = await serve();
+  const page = await open(url, { width: 320, height: 640 });
+  await shot(page, 'narrow-page');
+  await dialog(page);
+  await page.click('summary:has-text("More options")');
+  await shot(page, 'narrow');
+  const wide = await page.$eval('dialog', (one) => one.scrollWidth > one.clientWidth);
+  assert(!wide, 'the dialog scrolls sideways');
+  await page.context().close();
+});
 
 await tap.test('cancel: the program is told, nothing is stored, and the settings come back', async () => {
   const target = await fake('ok', { file });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure part of the capture dialog: node tests/web/capture_unit.mjs
 
 import assert from 'node:assert/strict';

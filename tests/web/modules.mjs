@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Modules of the page by themselves, for tests of what is pure in them.
 
 import { mkdtemp, rm } from 'node:fs/promises';

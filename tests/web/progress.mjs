@@ -1,11 +1,13 @@
-// What the page shows while an answer is made: node tests/web/progress.mjs URL
+// SPDX-License-Identifier: Apache-2.0
+// What the page shows while an answer is made: node tests/web/progress.mjs URL MANY [PATTERN]
 // Answers are held back, and how far they are is made up, so that nothing here depends on how fast a machine is.
 
 import { axe, browser, complaints, foreign, freshPage, using as usingPage } from './browser.mjs';
+import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/').href;
-const tap = new Tap(process.argv[3]);
+const tap = new Tap(process.argv[4]);
 const [RUN] = await (await fetch(`${root}runs`)).json();
 const progress = (more) => ({ state: 'running', stage: 'reading', bytes_done: 0, bytes_total: 0, events: 0, hosts_done: 0, hosts_total: 1, position: null, clients: 1, elapsed_ms: 1, ...more });
 
@@ -111,6 +113,7 @@ await tap.test('a narrow page in the dark', () => using(`#/kernel_stats?run=${RU
   page.told.release();
 }, { theme: 'dark', width: 360, height: 740 }));
 
+await tap.test('what was made up has the shape of what the server answers', () => checkMocks(process.argv[3]));
 await tap.test('nothing is asked of others, and nothing goes wrong unseen', () => {
   equal([...foreign], []);
   equal(complaints, []);

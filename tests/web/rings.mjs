@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which folder of web/src may import which: node tests/web/rings.mjs
 // core knows only itself, components know core, pages know both and never each other.
 

@@ -1,14 +1,16 @@
-// The page in a browser against a running server: node tests/web/run.mjs URL
+// SPDX-License-Identifier: Apache-2.0
+// The page in a browser against a running server: node tests/web/run.mjs URL MANY EMPTY [PATTERN]
+// MANY is a server with captures of many kinds, EMPTY one without any, for the shapes of answers that are made up here (serve.py).
 
 import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/');
 if (!root.pathname.endsWith('/')) root.pathname += '/';
 const api = async (path) => (await fetch(new URL(path, root))).json();
 
-/** A second argument picks tests by name. */
-const tap = new Tap(process.argv[3]);
+const tap = new Tap(process.argv[5]);
 
 /** The run the tests look at: both tools, as many hosts as there are. */
 const { runs } = await api('run_list');
@@ -138,31 +140,27 @@ await tap.test('no run: what was looked at and how to make one', async () => {
   await close(page);
 });
 
-for (const theme of ['light', 'dark']) {
-  for (const [name, hash] of [['runs', '#/?t=x'], ['TF stats', OPS], ['TF stats, scope tree', `${OPS}&group=tree&dev=all`], ['TF stats, compared', `${OPS}&base=${encodeURIComponent(BASE)}&idle=in`],
-    ['kernel stats', KERNELS], ['kernel stats, scatter', `${KERNELS}&chart=scatter&group=kernel`]]) {
-    await tap.test(`accessible: ${name}, ${theme}`, () => using(hash, { theme }, async (page) => {
-      equal(await page.getAttribute('html', 'data-theme'), theme);
-      await axe(page, name);
-    }));
-  }
-  await tap.test(`accessible: details, filters, chart as table, menus and dialogs, ${theme}`, () => using(KERNELS, { theme }, async (page) => {
-    await page.click('button:has-text("As table")');
-    await page.click('button:has-text("Column filters")');
-    await page.click('.tabulator-row >> nth=0');
-    await page.waitForSelector('.detail table');
-    await page.click('.menu > button[aria-label="Columns"]');
-    await axe(page, 'details');
-    await page.keyboard.press('Escape');
-    await page.click('.picks .pick >> nth=0');
-    await axe(page, 'picker');
-    await page.keyboard.press('Escape');
-    await page.evaluate(() => document.activeElement.blur());
-    await page.keyboard.press('?');
-    await page.waitForSelector('dialog[open]');
-    await axe(page, 'help');
-  }));
+for (const [name, hash] of [['runs', '#/?t=x'], ['TF stats', OPS], ['TF stats, scope tree', `${OPS}&group=tree&dev=all`], ['TF stats, compared', `${OPS}&base=${encodeURIComponent(BASE)}&idle=in`],
+  ['kernel stats', KERNELS], ['kernel stats, scatter', `${KERNELS}&chart=scatter&group=kernel`]]) {
+  await tap.test(`accessible: ${name}`, () => using(hash, {}, (page) => axe(page, name)));
 }
+
+await tap.test('accessible: details, filters, chart as table, menus and dialogs', () => using(KERNELS, {}, async (page) => {
+  await page.click('button:has-text("As table")');
+  await page.click('button:has-text("Column filters")');
+  await page.click('.tabulator-row >> nth=0');
+  await page.waitForSelector('.detail table');
+  await page.click('.menu > button[aria-label="Columns"]');
+  await axe(page, 'details');
+  await page.keyboard.press('Escape');
+  await page.click('.picks .pick >> nth=0');
+  await axe(page, 'picker');
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog[open]');
+  await axe(page, 'help');
+}));
 
 await tap.test('deep links give the same page again', async () => {
   const [ops] = await dataOf('framework_op_stats');
@@ -702,6 +700,7 @@ await tap.test('the page also works below a prefix', async () => {
   await close(page);
 });
 
+await tap.test('what was made up has the shape of what the server answers', () => checkMocks(process.argv[3], process.argv[4]));
 await tap.test('no request left the origin', () => equal([...foreign], []));
 await tap.test('the browser had nothing to complain about', () => equal([...new Set(complaints)], []));
 

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight of the built page: node tests/web/sizes.mjs DIR
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { assert, equal, Tap } from './support.mjs';
+import { assert, equal, Tap, webDir } from './support.mjs';
 
 const dir = process.argv[2];
 const files = new Map();
@@ -17,7 +18,8 @@ const reached = (names) => names.reduce((all, name) => (all.has(name) ? all : ne
 /** What the document asks for itself, and what that imports. */
 const FIRST = [...reached([...html.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, path]) => path))].sort();
 /** Fetched when something first needs it: a name, and a hash where esbuild cut the file off. */
-const LATE = [/^graph_layout\.js$/, ...['capture_dialog', 'memory_profile', 'tf_data_bottleneck_analysis', 'trace_viewer'].map((name) => new RegExp(`^${name}_[A-Z0-9]{8}\\.js$`))];
+const PAGES = (await readdir(join(webDir, 'src', 'pages'))).map((name) => name.replace('.ts', '')).filter((name) => name !== 'runs');
+const LATE = [/^graph_layout\.js$/, ...['capture_dialog', ...PAGES].map((name) => new RegExp(`^${name}_[A-Z0-9]{8}\\.js$`))];
 
 const tap = new Tap();
 await tap.test('only what the page needs is there', () => equal(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Made-up answers of the server for the pages about steps, and a server that gives them:
 // node tests/web/steps_mock.mjs DIR [PORT] shows the built page in DIR with them.
 
@@ -6,6 +7,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { note } from './shapes.mjs';
+import { toolsOf } from './support.mjs';
 
 const HTML = '<img src=x onerror="window.hit=1"><b>bold</b>';
 
@@ -130,7 +133,7 @@ function overview(run) {
     bottleneck, statement: run.html ? HTML : statement, precision_statement: '', hosts_statement: steps.p.hosts_statement ?? '', non_bottleneck_tip_types: bottleneck === 'host' ? 'device' : bottleneck === 'device' ? 'host' : '', ...said,
     eager_statement: '13.1% of Op time on the host used eager execution. Performance could be improved with tf.function.',
     tf_function_statement: run.html ? HTML : 'Functions "train_step", "augment" are expensive due to retracing or eager execution.',
-    ...(share === null ? { no_steps: 'true' } : {}), ...(run.activity ?? {}),
+    ...(run.activity ?? {}),
   });
   return [
     analysis, steps,
@@ -203,16 +206,16 @@ export const RUNS = {
   'long/one': makeRun({ hosts: 1, steps: 6000, first: 0 }),
   'names/html': makeRun({ steps: 6, html: true, hosts: 2, inference: true }),
 };
-const TITLES = { overview_page: 'Overview', input_pipeline_analyzer: 'Input pipeline', framework_op_stats: 'TF stats', kernel_stats: 'Kernel stats', pod_viewer: 'Pod viewer' };
+const TOOLS = ['overview_page', 'input_pipeline_analyzer', 'framework_op_stats', 'kernel_stats', 'pod_viewer'];
 
-function answer(path, query) {
+function answer(path, query, tools) {
   const names = Object.keys(RUNS);
   const run = RUNS[query.get('run')];
   const host = query.get('host');
   if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: RUNS[name].hosts, files: RUNS[name].hosts.length, bytes: 2e7, time_ms: 1.7e12 - index * 1e7, time_from: 'file', modified_ms: 1.7e12 - index * 1e7 })) };
-  if (path === '/tools') return Object.entries(TITLES).map(([name, title]) => ({ name, title, available: name !== 'kernel_stats' || run?.cpu !== true, reason: 'No GPU was recorded.', hosts: run?.hosts ?? [] }));
+  if (path === '/tools') return tools.map((tool) => ({ ...tool, available: tool.name !== 'kernel_stats' || run?.cpu !== true, reason: 'No GPU was recorded.', hosts: run?.hosts ?? [] }));
   if (run === undefined) return null;
-  if (path === '/run_tools') return Object.keys(TITLES);
+  if (path === '/run_tools') return TOOLS;
   if (path === '/run_info') return { run: query.get('run'), bytes: 2e7, device_type: run.device, device_count: run.hosts.length * 8 };
   if (path === '/diagnostics') return { entries: run.failure ? [{ severity: 'error', host: run.hosts[0], message: run.failure, hint: 'put CUPTI on LD_LIBRARY_PATH' }] : [], captures: run.hosts.filter((name) => host === null || name === host).slice(0, 8).map((name) => ({ host: name, bytes: 78_000_000, planes: 3, lines: 20, events: 2_607_971, duration_ms: 5200 })) };
   if (path !== '/data') return null;
@@ -232,6 +235,7 @@ const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '
 
 /** Serves the built page in `dir` and the answers above; resolves to its address. */
 export function serve(dir, port = 0) {
+  const tools = toolsOf(dir, TOOLS);
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://x');
     const name = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
@@ -245,11 +249,14 @@ export function serve(dir, port = 0) {
       return;
     }
     if (url.pathname === '/progress') { // asked for where an answer is slow to come; nothing to tell
+      note('progress', url.searchParams, 200, { state: 'none' });
       response.setHeader('Content-Type', 'application/json').end('{"state":"none"}');
       return;
     }
-    const body = answer(url.pathname, url.searchParams);
-    const text = JSON.stringify(body ?? { error: { code: 'not_found', message: 'there is no such thing' } });
+    const body = answer(url.pathname, url.searchParams, tools);
+    const told = body ?? { error: { code: 'not_found', message: 'there is no such thing' } };
+    note(url.pathname.slice(1), url.searchParams, body === null ? 404 : 200, told);
+    const text = JSON.stringify(told);
     const tag = `"${createHash('sha1').update(text).digest('hex')}"`;
     response.setHeader('Content-Type', 'application/json').setHeader('ETag', tag);
     if (request.headers['if-none-match'] === tag) response.writeHead(304).end();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of the pages about steps: node tests/web/steps_unit.mjs
 
 import assert from 'node:assert/strict';
@@ -140,9 +141,11 @@ test('advice leads to evidence and says nothing where nothing was said', () => {
 });
 
 test('tips become text, pages, and documents of tensorflow.org only', () => {
-  assert.deepEqual(advice.pieces('see trace_viewer (x)'), [{ text: 'see ' }, { text: 'trace_viewer', tool: 'trace_viewer' }, { text: ' (x)' }]);
-  assert.deepEqual(advice.pieces('a <a href="https://www.tensorflow.org/guide/data" target="_blank">b</a>'), [{ text: 'a ' }, { text: 'b', href: 'https://www.tensorflow.org/guide/data' }]);
-  for (const text of ['<a href="https://evil.example/">b</a>', '<a href="javascript:alert(1)">b</a>', '<script>x</script>']) assert.deepEqual(advice.pieces(text), [{ text }]);
+  const named = (name) => ({ trace_viewer: 'trace_viewer', tf_stats: 'framework_op_stats' })[name] ?? null;
+  assert.deepEqual(advice.pieces('see trace_viewer (x_y)', named), [{ text: 'see ' }, { text: 'trace_viewer', tool: 'trace_viewer' }, { text: ' (x_y)' }]);
+  assert.deepEqual(advice.pieces('tf_stats, not tf_stats2', named), [{ text: 'tf_stats', tool: 'framework_op_stats' }, { text: ', not tf_stats2' }]);
+  assert.deepEqual(advice.pieces('a <a href="https://www.tensorflow.org/guide/data" target="_blank">b</a>', named), [{ text: 'a ' }, { text: 'b', href: 'https://www.tensorflow.org/guide/data' }]);
+  for (const text of ['<a href="https://evil.example/">b</a>', '<a href="javascript:alert(1)">b</a>', '<script>x</script>']) assert.deepEqual(advice.pieces(text, named), [{ text }]);
 });
 
 const record = (host, input, more = {}) => ({ hostName: host, totalDurationUs: 100 + input, stepBreakdownUs: { 1: 100, 6: input }, ...more });

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the page share: packages of web/, a TAP printer, a browser.
 
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,10 +47,24 @@ export function equal(actual, expected, message = 'values differ') {
   if (a !== b) throw new Error(`${message}\n  got      ${a}\n  expected ${b}`);
 }
 
+/** What the program built beside the page in `dist` says of these tools: the true `/tools` for servers that are made up. */
+export function toolsOf(dist, names) {
+  const all = JSON.parse(execFileSync(join(dist, '..', '..', 'src', 'tfprof'), ['tools', '--format', 'json']));
+  const found = all.filter(({ name }) => names.includes(name));
+  if (found.length !== names.length) throw new Error(`no such tools: ${names}`);
+  return found;
+}
+
+/**
+ * The browser that tests use, or undefined where there is none: CHROMIUM, or Debian's. Its headless shell has the same engine
+ * as the whole browser, opens a page in half the time, and so comes first.
+ */
+export const browserPath = [process.env.CHROMIUM, '/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => path !== undefined && path !== '' && existsSync(path));
+
 export async function launch() {
   const { chromium } = requireWeb('playwright-core');
   return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: browserPath,
     timeout: 120_000, // machines that test are busy
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs tf_data.mjs against three servers: captures composed here, the demo, and the real
 ones where they are (../shared or $TFPROF_SHARED). TAP comes from there.
 
@@ -6,8 +7,6 @@ usage: tf_data.py SERVER NODE
 """
 import contextlib
 import os
-import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ SHARED = os.environ.get("TFPROF_SHARED", os.path.join(os.path.dirname(SOURCE), "
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tests", "golden"))
 import xspace  # noqa: E402
+from serve import serve  # noqa: E402
 
 US = 1000000
 HTML = '<img src=x onerror="window.hit=1"><b>bold</b>'
@@ -99,27 +99,8 @@ RUNS = {
 }
 
 
-@contextlib.contextmanager
-def serve(server, *options):
-    process = subprocess.Popen([server, "--port", "0", *options], stdout=subprocess.PIPE, text=True)
-    try:
-        for line in process.stdout:
-            found = re.search(r"http://\S+", line)
-            if found:
-                yield found.group()
-                break
-        else:
-            raise RuntimeError("the server did not start")
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-
-
 def main():
     server, node = sys.argv[1:]
-    if not shutil.which(os.environ.get("CHROMIUM", "/usr/bin/chromium")):
-        print("1..0 # SKIP there is no Chromium; CHROMIUM names one")
-        return 0
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tfprof-tf-data-"))
         for run, hosts in RUNS.items():

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of the tf.data page: node tests/web/tf_data_unit.mjs
 
 import assert from 'node:assert/strict';

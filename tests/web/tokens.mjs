@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The colours of the page, measured: node tests/web/tokens.mjs
 // Contrast as WCAG 2 counts it; palette distances in OKLab under the three colour blindnesses
 // (Machado, Oliveira and Fernandes 2009, severity 1, applied to linear RGB).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A made-up trace behind the server's interface (docs/api.md, /trace_viewer/...), for tests of the page and for frame times:
 // node tests/web/trace_mock.mjs DIR [PORT] shows the built page in DIR with it.
 // `raw/*` are captures in which steps and derived lines must be found first: `derived=0` gets what is there without them.
@@ -10,6 +11,8 @@ import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { note } from './shapes.mjs';
+import { toolsOf } from './support.mjs';
 
 const US = 1e6;
 const MS = 1e9;
@@ -250,7 +253,7 @@ export const TRACES = {
   'one/name': makeTrace([host(0, 'worker0')], oneName(), []),
   'empty/none': makeTrace([host(0, 'worker0')], [], []),
 };
-const TITLES = { overview_page: 'Overview', trace_viewer: 'Trace viewer', kernel_stats: 'Kernel stats', framework_op_stats: 'TF stats', memory_profile: 'Memory profile' };
+const TOOLS = ['overview_page', 'trace_viewer', 'kernel_stats', 'framework_op_stats', 'memory_profile'];
 
 function tracksAnswer(trace, early) {
   const slots = 1000;
@@ -328,7 +331,7 @@ function eventAnswer(trace, id) {
   }
   return {
     ...brief(track, event), ...(event.name.includes('Eigen') ? { long_name: event.name } : {}), track_name: track.name, process: track.process.name, host: trace.hosts[track.process.host].host,
-    self_ps: event.duration - children.reduce((sum, one) => sum + one.duration, 0), category: categoryOf(event.name, track), step: step?.number ?? null, step_name: step?.name ?? null, args: event.args,
+    self_ps: event.duration - children.reduce((sum, one) => sum + one.duration, 0), category: categoryOf(event.name, track), ...(step === undefined ? { step: null } : { step: step.number, step_name: step.name }), args: event.args,
     parent: parent === undefined ? null : idOf(track, parent), children: children.length, first_child: children[0] === undefined ? null : idOf(track, children[0]),
     previous: row[at - 1] === undefined ? null : idOf(track, row[at - 1]), next: row[at + 1] === undefined ? null : idOf(track, row[at + 1]), flows,
     ...(track.kind === 'stream' ? { kernel: event.name } : {}), ...(event.name === 'Conv2D' ? { op: 'model/conv/Conv2D' } : {}),
@@ -351,17 +354,17 @@ function matcher(query) {
   return flags === 'i' ? (text) => text.toLowerCase().includes(q.toLowerCase()) : (text) => text.includes(q);
 }
 
-function answer(path, query) {
+function answer(path, query, tools) {
   const names = Object.keys(TRACES);
   const trace = TRACES[query.get('run')];
   if (path === '/run_list') return { logdir: 'runs', version: '0', problem: null, runs: names.map((name, index) => ({ run: name, hosts: TRACES[name].hosts.map((one) => one.host), files: 1, bytes: 2e7, time_ms: 1.7e12 - index * 1e7, time_from: 'file', modified_ms: 1.7e12 - index * 1e7 })) };
-  if (path === '/tools') return Object.entries(TITLES).map(([name, title]) => ({ name, title, available: true, hosts: trace?.hosts.map((one) => one.host) ?? [] }));
+  if (path === '/tools') return tools.map((tool) => ({ ...tool, hosts: trace?.hosts.map((one) => one.host) ?? [] }));
   if (trace === undefined) return null;
-  if (path === '/run_tools') return Object.keys(TITLES);
+  if (path === '/run_tools') return TOOLS;
   if (path === '/run_info') return { run: query.get('run'), bytes: 2e7, device_type: 'Nvidia GPU (Volta)', device_count: 1 };
   if (path === '/diagnostics') return { entries: [], captures: [] };
   if (path === '/instances') return { count: 3, total_us: 30, min_us: 5, mean_us: 10, median_us: 10, p95_us: 15, max_us: 15, stddev_us: 5, histogram: [{ from_us: 5, to_us: 10, count: 2 }, { from_us: 10, to_us: 15, count: 1 }], slowest: [] };
-  if (path === '/data') return [{ cols: [], rows: [], p: {} }, { cols: [], rows: [], p: {} }];
+  if (path === '/data') return query.get('tag') === 'kernel_stats' ? { cols: [], rows: [], p: {} } : [{ cols: [], rows: [], p: {} }, { cols: [], rows: [], p: {} }];
   const wanted = (query.get('tracks') ?? '').split(',').filter((id) => id !== '');
   const early = query.get('derived') === '0' && trace.raw === true;
   const tracks = wanted.length === 0 ? [...trace.tracks.values()] : wanted.map((id) => trace.tracks.get(id)).filter((track) => track !== undefined);
@@ -438,6 +441,7 @@ const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '
  * Serves the built page in `dir` and the answers above; resolves to its address. `seen` is told every path that is asked for; `found` is waited for
  * before the whole of a raw capture is told: it resolves to false where that shall fail. */
 export function serve(dir, port = 0, seen = () => undefined, found = async () => true) {
+  const tools = toolsOf(dir, TOOLS);
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, 'http://x');
     const name = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
@@ -451,6 +455,7 @@ export function serve(dir, port = 0, seen = () => undefined, found = async () =>
       return;
     }
     if (url.pathname === '/progress') { // asked for where an answer is slow to come; nothing to tell
+      note('progress', url.searchParams, 200, { state: 'none' });
       response.setHeader('Content-Type', 'application/json').end('{"state":"none"}');
       return;
     }
@@ -460,13 +465,15 @@ export function serve(dir, port = 0, seen = () => undefined, found = async () =>
     try {
       const slow = url.pathname === '/trace_viewer/tracks' && TRACES[url.searchParams.get('run')]?.raw === true && url.searchParams.get('derived') !== '0';
       if (slow && !(await found())) throw new BadQuery('the steps are lost');
-      body = answer(url.pathname, url.searchParams);
+      body = answer(url.pathname, url.searchParams, tools);
       if (body === null) [status, body] = [404, { error: { code: 'not_found', message: 'there is no such thing' } }];
     } catch (error) {
       if (!(error instanceof BadQuery)) throw error;
       [status, body] = [400, { error: { code: 'bad_query', message: error.message } }];
     }
-    const text = body === 'null' ? 'null' : JSON.stringify(body);
+    if (body === 'null') body = null;
+    note(url.pathname.slice(1), url.searchParams, status, body);
+    const text = JSON.stringify(body);
     const tag = `"${createHash('sha1').update(text).digest('hex')}"`;
     response.setHeader('Content-Type', 'application/json').setHeader('ETag', tag);
     if (request.headers['if-none-match'] === tag) response.writeHead(304).end();

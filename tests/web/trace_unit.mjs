@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of the timeline: node tests/web/trace_unit.mjs
 
 import assert from 'node:assert/strict';
@@ -49,7 +50,7 @@ test('a hit is shown as large as it takes to see it', () => {
   // Wide enough and in sight: nothing moves. Out of sight: the same zoom.
   assert.equal(viewport.showing(shown, 1200, 200e12, 200e12 + 2e6, all), shown);
   close(viewport.span(viewport.showing(shown, 1200, 100e12, 100e12 + 2e6, all)), viewport.span(shown), 1);
-  // What is longer than the view is seen whole; what has no length as if it had some.
+  // An event longer than the view is seen whole; one without length as if it had some.
   close(viewport.span(viewport.showing(shown, 1200, 1e12, 5e12, all)), 4.4e12, 1);
   close(viewport.span(viewport.showing(shown, 1200, 1e12, 1e12, all)), 5e5, 1);
 });

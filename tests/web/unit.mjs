@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pure parts of the page: node tests/web/unit.mjs
 
 import assert from 'node:assert/strict';
@@ -30,6 +31,7 @@ test('how far an answer is', () => {
 
 test('durations choose their unit', () => {
   assert.equal(shown(0), '0 µs');
+  assert.equal(shown(2e-13), '0 µs', 'less than a picosecond is rounding');
   assert.equal(shown(0.25), '250.0 ns');
   assert.equal(shown(4.6457), '4.65 µs');
   assert.equal(shown(812.1), '812.1 µs');
@@ -145,7 +147,7 @@ test('kernel names become short', () => {
     '': '',
   };
   for (const [name, short] of Object.entries(cases)) assert.equal(names.shortKernel(name), short, name);
-  // Whatever a capture holds must give some text, not hang or throw.
+  // Any name in a capture must give some text, not hang or throw.
   for (const broken of ['<', '>', '((((', 'a<b<c', 'void ', '_ZN', '_ZN9999999999x', 'operator<(a)', '::', 'a::', '<>::<>']) assert.equal(typeof names.shortKernel(broken), 'string');
 });
 
@@ -231,7 +233,7 @@ test('names that differ only by counters are matched', () => {
   assert.deepEqual(found(['fusion.1', 'fusion.2'], ['fusion.2', 'fusion.3']), ['fusion.1 fusion.3', 'fusion.2 =']);
   // Where there are more of them in one run, nobody knows which is which.
   assert.deepEqual(found(['dense_1', 'dense_2'], ['dense_3']), ['dense_1 new', 'dense_2 new', 'dense_3 gone']);
-  // What is no counter tells ops apart.
+  // Numbers that are not counters tell ops apart.
   assert.deepEqual(found(['Conv2D', 'a/b'], ['Conv3D', 'a_x/b']), ['Conv2D new', 'Conv3D gone', 'a/b new', 'a_x/b gone']);
   assert.deepEqual(joined([{ k: 'a_1', v: 1, type: 'Mul' }], [{ k: 'a_2', v: 1, type: 'Add' }]).map(({ difference }) => difference.state), ['new', 'gone']);
   // JAX ends names with a colon; a path as deep as a file cares to make it is followed.
@@ -255,7 +257,7 @@ test('runs to compare with: the nearest in time first, of two as near the newer 
 
 test('CSV and tables', () => {
   assert.equal(csv.toCsv(['a', 'b'], [['x,y', 1.5], ['"q"', null], ['l\n2', true]]), 'a,b\n"x,y",1.5\n"""q""",\n"l\n2",true\n');
-  // What a spreadsheet would compute becomes text; numbers stay numbers.
+  // Formulas become text, so that no spreadsheet computes them; numbers stay numbers.
   assert.equal(csv.toCsv(['=h', 'n'], [['=1+1', -1.5], ['+a', -0.001], ['-a', 1e21], ['@a', 0], ['\ta', 1], ['\ra', 2], ['=a,b', 3], ['a=b', -4]]),
     '\'=h,n\n\'=1+1,-1.5\n\'+a,-0.001\n\'-a,1e+21\n\'@a,0\n\'\ta,1\n"\'\ra",2\n"\'=a,b",3\na=b,-4\n');
   const record = gviz.records({ cols: [{ id: 'Host_x', label: '', type: 'number' }, { id: 'b', label: '', type: 'string' }], rows: [{ c: [{ v: 1 }, null] }] })[0];

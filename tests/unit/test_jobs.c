@@ -1,11 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that several ask for: one job for each key, joined, kept, refused, stopped. */
 #include "testing.h"
 
 #include "base/alloc.h"
 #include "base/budget.h"
 #include "base/progress.h"
-#include "http/answers.h"
+#include "http/jobs.h"
 #include "http/reply_cache.h"
+#include "http/router.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -119,9 +121,9 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigned network)
+static struct tfp_jobs *new_jobs(unsigned threads, unsigned queue, unsigned network)
 {
-	const struct tfp_answers_config config = {
+	const struct tfp_jobs_config config = {
 		.app = &app,
 		.build = 1,
 		.memory_bytes = 1 << 20,
@@ -130,7 +132,7 @@ static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigne
 		.network_max = network,
 		.make = make,
 	};
-	struct tfp_answers *answers;
+	struct tfp_jobs *jobs;
 	struct tfp_error err;
 	atomic_store(&begun, 0);
 	atomic_store(&ended, 0);
@@ -139,9 +141,9 @@ static struct tfp_answers *new_answers(unsigned threads, unsigned queue, unsigne
 	atomic_store(&passing, false);
 	atomic_store(&partial, false);
 	set_gate(false);
-	if (tfp_answers_new(&answers, &config, &err) != TFP_OK)
+	if (tfp_jobs_new(&jobs, &config, &err) != TFP_OK)
 		fail_msg("%s", err.message);
-	return answers;
+	return jobs;
 }
 
 /* ---- one that asks ---- */
@@ -184,11 +186,11 @@ static void prepare(struct asker *a, const char *what, bool hangs_up, uint8_t cl
 					.context = a};
 }
 
-static void ask(struct tfp_answers *answers, struct asker *a, const char *what, bool hangs_up,
+static void ask(struct tfp_jobs *jobs, struct asker *a, const char *what, bool hangs_up,
 		uint8_t client)
 {
 	prepare(a, what, hangs_up, client);
-	tfp_answers_wait(answers, &a->waiter);
+	tfp_jobs_wait(jobs, &a->waiter);
 }
 
 static void hang_up(struct asker *a)
@@ -219,10 +221,10 @@ static void release(struct asker *a)
 	tfp_reply_release(&a->reply);
 }
 
-static struct tfp_answers_stats stats(struct tfp_answers *answers)
+static struct tfp_jobs_stats stats(struct tfp_jobs *jobs)
 {
-	struct tfp_answers_stats s;
-	tfp_answers_stats(answers, &s);
+	struct tfp_jobs_stats s;
+	tfp_jobs_stats(jobs, &s);
 	return s;
 }
 
@@ -236,19 +238,19 @@ static void wait_for_begun(unsigned n)
 
 static void test_one_job_for_all(void **state)
 {
-	struct tfp_answers *answers = new_answers(4, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(4, 100, 100);
 	static struct asker askers[20];
 	struct asker late;
 	(void)state;
 	for (size_t i = 0; i < COUNT(askers); i++)
-		ask(answers, &askers[i], "same", false, 0);
-	while (stats(answers).joined < COUNT(askers) - 1)
+		ask(jobs, &askers[i], "same", false, 0);
+	while (stats(jobs).joined < COUNT(askers) - 1)
 		nap();
 	set_gate(true);
 	for (size_t i = 0; i < COUNT(askers); i++)
 		wait_for(&askers[i]);
 	assert_int_equal(atomic_load(&begun), 1);
-	assert_int_equal(stats(answers).made, 1);
+	assert_int_equal(stats(jobs).made, 1);
 	for (size_t i = 0; i < COUNT(askers); i++) {
 		assert_int_equal(askers[i].reply.status, 200);
 		assert_ptr_equal(askers[i].reply.fixed, askers[0].reply.fixed);
@@ -259,9 +261,9 @@ static void test_one_job_for_all(void **state)
 	/* And for those that come later. The snapshot may have grown old meanwhile. */
 	do {
 		prepare(&late, "same", false, 0);
-		if (tfp_answers_at_hand(answers, &late.waiter))
+		if (tfp_jobs_at_hand(jobs, &late.waiter))
 			break;
-		tfp_answers_wait(answers, &late.waiter);
+		tfp_jobs_wait(jobs, &late.waiter);
 		wait_for(&late);
 		assert_ptr_equal(late.reply.fixed, askers[0].reply.fixed);
 		release(&late);
@@ -270,7 +272,7 @@ static void test_one_job_for_all(void **state)
 	release(&late);
 	prepare(&late, "same", false, 0);
 	late.waiter.if_none_match = askers[0].reply.etag;
-	tfp_answers_wait(answers, &late.waiter);
+	tfp_jobs_wait(jobs, &late.waiter);
 	wait_for(&late);
 	assert_int_equal(late.reply.status, 304);
 	assert_int_equal(late.reply.fixed_size, 0);
@@ -278,12 +280,12 @@ static void test_one_job_for_all(void **state)
 	assert_int_equal(atomic_load(&begun), 1);
 	for (size_t i = 0; i < COUNT(askers); i++)
 		release(&askers[i]);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_each_gets_its_encoding(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	static const char *const accepted[] = {NULL, "gzip", "zstd", "gzip"};
 	static const enum tfp_http_encoding expected[] = {TFP_HTTP_IDENTITY, TFP_HTTP_GZIP,
 							  TFP_HTTP_ZSTD, TFP_HTTP_GZIP};
@@ -292,7 +294,7 @@ static void test_each_gets_its_encoding(void **state)
 	for (size_t i = 0; i < COUNT(askers); i++) {
 		prepare(&askers[i], "packed", false, 0);
 		askers[i].waiter.accept_encoding = accepted[i];
-		tfp_answers_wait(answers, &askers[i].waiter);
+		tfp_jobs_wait(jobs, &askers[i].waiter);
 	}
 	set_gate(true);
 	for (size_t i = 0; i < COUNT(askers); i++) {
@@ -305,18 +307,18 @@ static void test_each_gets_its_encoding(void **state)
 	assert_ptr_equal(askers[1].reply.fixed, askers[3].reply.fixed);
 	for (size_t i = 0; i < COUNT(askers); i++)
 		release(&askers[i]);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_errors_go_to_all_and_are_not_kept(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	struct asker askers[3], again;
 	(void)state;
 	atomic_store(&fails, true);
 	for (size_t i = 0; i < COUNT(askers); i++)
-		ask(answers, &askers[i], "error", false, 0);
-	while (stats(answers).joined < 2)
+		ask(jobs, &askers[i], "error", false, 0);
+	while (stats(jobs).joined < 2)
 		nap();
 	set_gate(true);
 	for (size_t i = 0; i < COUNT(askers); i++) {
@@ -326,35 +328,35 @@ static void test_errors_go_to_all_and_are_not_kept(void **state)
 		assert_string_equal(askers[i].reply.etag, "");
 		release(&askers[i]);
 	}
-	assert_int_equal(stats(answers).kept, 0);
+	assert_int_equal(stats(jobs).kept, 0);
 	atomic_store(&fails, false);
-	ask(answers, &again, "error", false, 0);
+	ask(jobs, &again, "error", false, 0);
 	wait_for(&again);
 	assert_int_equal(again.reply.status, 200);
 	release(&again);
 	assert_int_equal(atomic_load(&begun), 2);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_what_may_come_out_otherwise_is_not_kept(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	struct asker a;
 	(void)state;
 	set_gate(true);
 	atomic_store(&passing, true); /* a file changed meanwhile */
-	ask(answers, &a, "changed", false, 0);
+	ask(jobs, &a, "changed", false, 0);
 	wait_for(&a);
 	assert_int_equal(a.reply.status, 200);
 	release(&a);
 	atomic_store(&passing, false);
 	atomic_store(&partial, true);
-	ask(answers, &a, "partial", false, 0);
+	ask(jobs, &a, "partial", false, 0);
 	wait_for(&a);
 	assert_int_equal(a.reply.status, 200);
 	release(&a);
-	assert_int_equal(stats(answers).kept, 0);
-	tfp_answers_free(answers);
+	assert_int_equal(stats(jobs).kept, 0);
+	tfp_jobs_free(jobs);
 }
 
 static int no_limit(void **state)
@@ -366,14 +368,14 @@ static int no_limit(void **state)
 
 static void test_memory_is_bounded(void **state)
 {
-	struct tfp_answers *answers = new_answers(3, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(3, 100, 100);
 	struct asker first, second, small, larger;
 	(void)state;
 	tfp_budget_set_limit(64 << 20);
-	ask(answers, &first, "needs40", false, 0);
+	ask(jobs, &first, "needs40", false, 0);
 	wait_for_begun(1);
 	/* It does not fit beside that one: it waits for its end, and is made again. */
-	ask(answers, &second, "needs41", false, 0);
+	ask(jobs, &second, "needs41", false, 0);
 	wait_for_begun(2);
 	nap();
 	assert_false(atomic_load(&second.done));
@@ -383,10 +385,10 @@ static void test_memory_is_bounded(void **state)
 	assert_int_equal(first.reply.status, 200);
 	assert_int_equal(second.reply.status, 200);
 	assert_int_equal(atomic_load(&begun), 3);
-	assert_int_equal(stats(answers).kept, 2);
-	/* What can never fit is tried twice, and says so; others go on. */
-	ask(answers, &larger, "needs100", false, 0);
-	ask(answers, &small, "needs1", false, 0);
+	assert_int_equal(stats(jobs).kept, 2);
+	/* A job that can never fit is tried twice, and says so; others go on. */
+	ask(jobs, &larger, "needs100", false, 0);
+	ask(jobs, &small, "needs1", false, 0);
 	wait_for(&larger);
 	wait_for(&small);
 	assert_int_equal(larger.reply.status, 413);
@@ -398,57 +400,56 @@ static void test_memory_is_bounded(void **state)
 	release(&second);
 	release(&larger);
 	release(&small);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_the_queue_is_bounded(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 3, 2);
+	struct tfp_jobs *jobs = new_jobs(1, 3, 2);
 	struct asker running, first[3], second[2], joins;
 	(void)state;
-	ask(answers, &running, "running", false, 1);
+	ask(jobs, &running, "running", false, 1);
 	wait_for_begun(1);
-	ask(answers, &first[0], "a", false, 1);
-	ask(answers, &first[1], "b", false, 1);
-	while (stats(answers).queued < 2)
+	ask(jobs, &first[0], "a", false, 1);
+	ask(jobs, &first[1], "b", false, 1);
+	while (stats(jobs).queued < 2)
 		nap();
 	/* One client's share is used up; what is running does not count. */
-	ask(answers, &first[2], "c", false, 1);
+	ask(jobs, &first[2], "c", false, 1);
 	wait_for(&first[2]);
 	assert_int_equal(first[2].reply.status, 429);
 	assert_true(first[2].reply.retry_after_s > 0);
 	assert_true(said(&first[2], "\"too_many\""));
 	/* Another's is not, until all places are taken. */
-	ask(answers, &second[0], "d", false, 2);
-	while (stats(answers).queued < 3)
+	ask(jobs, &second[0], "d", false, 2);
+	while (stats(jobs).queued < 3)
 		nap();
-	ask(answers, &second[1], "e", false, 2);
+	ask(jobs, &second[1], "e", false, 2);
 	wait_for(&second[1]);
 	assert_int_equal(second[1].reply.status, 429);
 	/* To join costs nothing. */
-	ask(answers, &joins, "a", false, 1);
-	while (stats(answers).joined < 1)
+	ask(jobs, &joins, "a", false, 1);
+	while (stats(jobs).joined < 1)
 		nap();
-	assert_int_equal(stats(answers).refused, 2);
+	assert_int_equal(stats(jobs).refused, 2);
 
 	struct tfp_buf json;
 	struct tfp_error err;
 	tfp_buf_init(&json, 4096);
-	assert_int_equal(tfp_answers_progress_json(answers, "data?run=r&tag=overview_page&what=d",
-						   &json, &err),
-			 TFP_OK);
+	assert_int_equal(
+		tfp_jobs_progress_json(jobs, "data?run=r&tag=overview_page&what=d", &json, &err),
+		TFP_OK);
 	assert_non_null(strstr(tfp_buf_text(&json), "\"state\":\"waiting\""));
 	assert_non_null(strstr(tfp_buf_text(&json), "\"position\":3"));
 	tfp_buf_clear(&json);
-	assert_int_equal(tfp_answers_progress_json(answers,
-						   "/data?run=r&tag=overview_page&what=running",
-						   &json, &err),
+	assert_int_equal(tfp_jobs_progress_json(jobs, "/data?run=r&tag=overview_page&what=running",
+						&json, &err),
 			 TFP_OK);
 	assert_non_null(strstr(tfp_buf_text(&json), "\"state\":\"running\",\"stage\":\"reading\""));
 	assert_non_null(
 		strstr(tfp_buf_text(&json), "\"bytes_done\":25,\"bytes_total\":100,\"events\":7"));
 	tfp_buf_clear(&json);
-	assert_int_equal(tfp_answers_progress_json(answers, "data?run=r", &json, &err), TFP_OK);
+	assert_int_equal(tfp_jobs_progress_json(jobs, "data?run=r", &json, &err), TFP_OK);
 	assert_string_equal(tfp_buf_text(&json), "{\"state\":\"none\"}");
 	tfp_buf_release(&json);
 
@@ -461,30 +462,30 @@ static void test_the_queue_is_bounded(void **state)
 	}
 	release(&first[2]);
 	release(&second[1]);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_a_job_stops_when_all_have_hung_up(void **state)
 {
-	struct tfp_answers *answers = new_answers(2, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(2, 100, 100);
 	struct asker leaves[2], other, again;
 	(void)state;
-	ask(answers, &leaves[0], "left", true, 0);
+	ask(jobs, &leaves[0], "left", true, 0);
 	wait_for_begun(1);
-	ask(answers, &leaves[1], "left", true, 0);
-	ask(answers, &other, "other", true, 0);
+	ask(jobs, &leaves[1], "left", true, 0);
+	ask(jobs, &other, "other", true, 0);
 	wait_for_begun(2);
-	while (stats(answers).joined < 1)
+	while (stats(jobs).joined < 1)
 		nap();
 	hang_up(&leaves[0]);
 	hang_up(&leaves[1]);
 	wait_for(&leaves[0]);
 	wait_for(&leaves[1]);
 	assert_int_equal(atomic_load(&stopped), 1);
-	assert_int_equal(stats(answers).cancelled, 1);
-	/* The other's goes on, and who asks anew gets a whole answer. */
+	assert_int_equal(stats(jobs).cancelled, 1);
+	/* The other's goes on, and a new request gets a whole answer. */
 	assert_false(atomic_load(&other.done));
-	ask(answers, &again, "left", true, 0);
+	ask(jobs, &again, "left", true, 0);
 	wait_for_begun(3);
 	set_gate(true);
 	wait_for(&again);
@@ -496,19 +497,19 @@ static void test_a_job_stops_when_all_have_hung_up(void **state)
 		release(&leaves[i]);
 	release(&other);
 	release(&again);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_a_job_goes_on_for_one_that_stays(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	struct asker leaves, stays, queued;
 	char json_text[512];
 	(void)state;
-	ask(answers, &leaves, "joined", true, 0);
+	ask(jobs, &leaves, "joined", true, 0);
 	wait_for_begun(1);
-	ask(answers, &stays, "joined", true, 0);
-	while (stats(answers).joined < 1)
+	ask(jobs, &stays, "joined", true, 0);
+	while (stats(jobs).joined < 1)
 		nap();
 	hang_up(&leaves);
 	/* Until it is known that one has left. */
@@ -517,23 +518,22 @@ static void test_a_job_goes_on_for_one_that_stays(void **state)
 		struct tfp_error err;
 		nap();
 		tfp_buf_init(&json, sizeof(json_text) - 1);
-		assert_int_equal(tfp_answers_progress_json(answers, stays.search, &json, &err),
-				 TFP_OK);
+		assert_int_equal(tfp_jobs_progress_json(jobs, stays.search, &json, &err), TFP_OK);
 		tfp_buf_clear(&json);
 		char address[128];
 		snprintf(address, sizeof(address), "data?%s", stays.search);
-		assert_int_equal(tfp_answers_progress_json(answers, address, &json, &err), TFP_OK);
+		assert_int_equal(tfp_jobs_progress_json(jobs, address, &json, &err), TFP_OK);
 		snprintf(json_text, sizeof(json_text), "%s", tfp_buf_text(&json));
 		tfp_buf_release(&json);
 	} while (!strstr(json_text, "\"clients\":1"));
 	/* One that has no thread yet leaves the queue at once. */
-	ask(answers, &queued, "queued", true, 0);
-	while (stats(answers).queued < 1)
+	ask(jobs, &queued, "queued", true, 0);
+	while (stats(jobs).queued < 1)
 		nap();
 	hang_up(&queued);
 	wait_for(&queued);
-	assert_int_equal(stats(answers).queued, 0);
-	assert_int_equal(stats(answers).cancelled, 1);
+	assert_int_equal(stats(jobs).queued, 0);
+	assert_int_equal(stats(jobs).cancelled, 1);
 	set_gate(true);
 	wait_for(&stays);
 	wait_for(&leaves);
@@ -543,20 +543,20 @@ static void test_a_job_goes_on_for_one_that_stays(void **state)
 	release(&leaves);
 	release(&stays);
 	release(&queued);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 static void test_the_end_stops_everything(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	struct asker running, queued;
 	(void)state;
-	ask(answers, &running, "running", false, 0);
+	ask(jobs, &running, "running", false, 0);
 	wait_for_begun(1);
-	ask(answers, &queued, "queued", false, 0);
-	while (stats(answers).queued < 1)
+	ask(jobs, &queued, "queued", false, 0);
+	while (stats(jobs).queued < 1)
 		nap();
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 	assert_true(atomic_load(&running.done));
 	assert_true(atomic_load(&queued.done));
 	assert_int_equal(running.reply.status, 503);
@@ -568,18 +568,18 @@ static void test_the_end_stops_everything(void **state)
 
 static void test_unknown_runs_are_errors(void **state)
 {
-	struct tfp_answers *answers = new_answers(1, 100, 100);
+	struct tfp_jobs *jobs = new_jobs(1, 100, 100);
 	struct asker a;
 	(void)state;
 	prepare(&a, "x", false, 0);
 	a.params[0].value = "nothing";
-	assert_false(tfp_answers_at_hand(answers, &a.waiter));
-	tfp_answers_wait(answers, &a.waiter);
+	assert_false(tfp_jobs_at_hand(jobs, &a.waiter));
+	tfp_jobs_wait(jobs, &a.waiter);
 	wait_for(&a);
 	assert_int_equal(a.reply.status, 404);
 	release(&a);
 	assert_int_equal(atomic_load(&begun), 0);
-	tfp_answers_free(answers);
+	tfp_jobs_free(jobs);
 }
 
 /* ---- the replies in memory ---- */
