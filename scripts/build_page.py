@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bundles the page for meson: installs web packages when they are missing,
 runs the bundler, writes what ninja needs to know.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Counts the test cases of a 'meson test' run and shows what failed.
 
 usage: count_tests.py LOGS [--label TEXT]

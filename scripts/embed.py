@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the files below a directory as a C table (src/http/assets.h).
 
 usage: embed.py OUT.c DIR [--depfile FILE]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154
 # Sourced by scripts/run, scripts/test and scripts/bench: installs what a build or the tests
 # need, and builds. Debian and Ubuntu by apt-get; elsewhere it says what is
@@ -69,6 +70,7 @@ look_for_build_packages() {
     need protobuf-c-compiler -- have protoc-c
     need libjansson-dev -- have_library jansson
     need libpcre2-dev -- have_library libpcre2-8
+    need libedit-dev -- have_library libedit
     need libzstd-dev -- have_library libzstd
     need zlib1g-dev -- have_library zlib
     need libcurl4-gnutls-dev -- have_library 'libcurl >= 7.68'
@@ -77,12 +79,22 @@ look_for_build_packages() {
     need ca-certificates -- test -e /etc/ssl/certs/ca-certificates.crt -o ! -e /etc/debian_version
 }
 
-look_for_test_packages() {
+look_for_quick_test_packages() {
     look_for_build_packages
     need libcmocka-dev -- have_library cmocka
     need libnghttp2-dev -- have_library libnghttp2
+    need reuse -- have reuse
+    # The engine of chromium in half the time; CHROMIUM names another browser.
+    need chromium-headless-shell -- test -x "${CHROMIUM:-/usr/bin/chromium-headless-shell}"
+}
+
+look_for_test_packages() {
+    look_for_quick_test_packages
+    need shellcheck -- have shellcheck
+    need pyflakes3 -- have pyflakes3
+    need clang-tidy -- have clang-tidy
+    need clang-format -- have clang-format
     need python3-grpcio -- have_grpcio
-    need chromium -- test -x "${CHROMIUM:-/usr/bin/chromium}"
     need gcc libc6-dev -- compiles gcc -fsanitize=thread
     need clang libclang-rt-14-dev llvm-14 -- compiles clang -fsanitize=address,undefined
 }
@@ -153,7 +165,7 @@ ensure_packages() {
 }
 
 # Root is for installing packages only: under sudo everything else is done as
-# who called it, so that the build folder is theirs and no server runs as root.
+# the calling user, so that the build folder is theirs and no server runs as root.
 become_the_invoker() {
     [ "$(id -u)" = 0 ] && [ "${SUDO_UID:-0}" != 0 ] && have sudo || return 0
     exec sudo -H -u "#$SUDO_UID" -- "$0" "$@"
@@ -161,7 +173,7 @@ become_the_invoker() {
 
 # Files that meson finds by looking into their folders, which it does only when it configures.
 found_files() {
-    (cd "$root" && ls tests/http/test_*.py)
+    (cd "$root" && ls tests/http/test_*.py && find src -name '*.c' | sort)
 }
 
 # The folder of build $1, set up with the remaining arguments for meson. Output
@@ -172,7 +184,7 @@ set_up() {
     log=$folder/set-up.log
     if [ -e "$folder/build.ninja" ] &&
         ! grep -qF "\"source\": \"$root\"" "$folder/meson-info/meson-info.json" 2>/dev/null; then
-        # Made for a checkout that lies elsewhere: copied or moved.
+        # Made for a checkout in another place: copied or moved.
         rm -rf "$folder"
     fi
     mkdir -p "$folder"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Collects the notices of the libraries and web packages that the programs hold.
 
 usage: third_party.py --version VERSION --licence FILE --text OUT.txt --table OUT.c
