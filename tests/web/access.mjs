@@ -9,7 +9,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { axe, browser, complaints, freshPage, using } from './browser.mjs';
+import { addressOf, axe, browser, complaints, freshPage, using } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const [server, pattern = ''] = process.argv.slice(2);
@@ -44,7 +44,7 @@ await tap.test('the printed address lets in, and the token is gone from it', () 
   await inside(page);
   await page.waitForFunction(() => location.hash.startsWith('#/kernel_stats'));
   equal(await page.evaluate(() => location.search), '');
-  assert(page.url().startsWith(`${root}#/kernel_stats`), page.url());
+  assert((await addressOf(page)).startsWith(`${root}#/kernel_stats`), await addressOf(page));
   const [cookie, ...more] = await page.context().cookies();
   equal(more, []);
   equal([cookie.name, cookie.path, cookie.httpOnly, cookie.sameSite], [`tfprof_${url.port}`, '/some/prefix/', true, 'Strict']);
@@ -91,7 +91,7 @@ await tap.test('a link from another site', async () => {
         await page.goto(from);
         await page.click(link);
         await inside(page);
-        equal(new URL(page.url()).search, '');
+        equal(new URL(await addressOf(page)).search, '');
       }
     });
   } finally {

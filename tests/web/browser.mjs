@@ -50,6 +50,14 @@ export async function freshPage(root, { theme = 'light', width = 1440, height = 
   return page;
 }
 
+/** The address once it says all that it will: a page that is left writes what it held back to spare the browser's history. */
+export const addressOf = (page) => page.evaluate(() => {
+  window.dispatchEvent(new Event('pagehide'));
+  return location.href;
+});
+export const hashOf = async (page) => new URL(await addressOf(page)).hash;
+export const params = async (page) => Object.fromEntries(new URLSearchParams((await hashOf(page)).split('?')[1] ?? ''));
+
 /** Two frames: a late layout is done by then. */
 export const framed = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 

@@ -2,7 +2,7 @@
 // The memory profile in a browser against a running server: node tests/web/memory.mjs URL MANY [PATTERN]
 // What it shows is held against the API, and answers made up here where the demo has no such case.
 
-import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { addressOf, axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -260,7 +260,7 @@ await tap.test('the same address in a new tab shows the same', async () => {
   for (let i = 0; i < 2; i += 1) {
     await using(hash, {}, async (page) => {
       await page.waitForFunction(() => document.querySelector('.moment').textContent !== '');
-      texts.push([await moment(page), await column(page, 'total'), await page.locator('.toggle:has-text("Free") input').isChecked(), page.url()]);
+      texts.push([await moment(page), await column(page, 'total'), await page.locator('.toggle:has-text("Free") input').isChecked(), await addressOf(page)]);
     });
   }
   equal(texts[0], texts[1]);

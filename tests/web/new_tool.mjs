@@ -2,7 +2,7 @@
 // Tools that were added by their own files: node new_tool.mjs URL TFPROF; new_tool.py starts it.
 
 import { execFileSync } from 'node:child_process';
-import { axe, browser, complaints, freshPage, using } from './browser.mjs';
+import { axe, browser, complaints, freshPage, hashOf, using } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const [root, cli] = process.argv.slice(2);
@@ -39,7 +39,7 @@ await tap.test('one without a page shows its tables, with its parameters as cont
   await axe(page, 'tables');
   await page.getByLabel('unit').selectOption('bits');
   await page.waitForFunction((bits) => document.querySelector('.tabulator-cell[tabulator-field="length"]')?.textContent === String(bits), 8 * letters[0]);
-  assert(new URL(page.url()).hash.includes('p.unit=bits'), 'the address does not have the parameter');
+  assert((await hashOf(page)).includes('p.unit=bits'), 'the address does not have the parameter');
   await page.getByLabel('least').fill('x');
   await page.getByLabel('least').press('Enter');
   await page.getByText('is not a whole number from 0 on').first().waitFor();

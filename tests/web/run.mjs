@@ -2,7 +2,7 @@
 // The page in a browser against a running server: node tests/web/run.mjs URL MANY EMPTY [PATTERN]
 // MANY is a server with captures of many kinds, EMPTY one without any, for the shapes of answers that are made up here (serve.py).
 
-import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { addressOf, axe, browser, complaints, downloaded, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -59,7 +59,6 @@ async function close(page) {
 const using = (hash, options, body) => usingPage(open(hash, options), body);
 
 const column = (page, id) => page.$$eval(`.tabulator-cell[tabulator-field="${id}"]`, (cells) => cells.map((cell) => cell.textContent));
-const hashOf = (page) => new URL(page.url()).hash;
 const tally = (page) => page.textContent('.table-card .card-head small');
 const number = (text) => Number(text.replace(/,/g, '').replace('−', '-'));
 
@@ -175,10 +174,10 @@ await tap.test('deep links give the same page again', async () => {
   for (const link of links) {
     const first = await open(link);
     await first.waitForTimeout(150);
-    const copied = first.url();
+    const copied = await addressOf(first);
     const second = await open(new URL(copied).hash);
     await second.waitForTimeout(150);
-    equal(hashOf(second), new URL(copied).hash, link);
+    equal(await hashOf(second), new URL(copied).hash, link);
     equal(await text(second), await text(first), link);
     await close(first);
     await close(second);
@@ -186,23 +185,22 @@ await tap.test('deep links give the same page again', async () => {
 });
 
 await tap.test('what is done lands in the address, defaults do not, unknown keys stay', () => using(`${OPS}&zzz=1`, {}, async (page) => {
-  const params = () => new URLSearchParams(hashOf(page).split('?')[1]);
   await page.click('label:has-text("By type")');
-  equal(params().get('group'), 'type');
+  equal((await params(page)).group, 'type');
   await page.click('label:has-text("By op")');
-  equal(params().get('group'), null);
+  equal((await params(page)).group, undefined);
   await page.click('label:has-text("Include idle time")');
-  equal(params().get('idle'), 'in');
+  equal((await params(page)).idle, 'in');
   await page.click('label:has-text("Pie")');
-  equal(params().get('chart'), 'pie');
+  equal((await params(page)).chart, 'pie');
   await page.click('.sort:has-text("Count")');
-  equal(params().get('sort'), '-occurrences');
+  equal((await params(page)).sort, '-occurrences');
   await page.click('.tabulator-row >> nth=1');
   await page.waitForSelector('.detail:not([hidden])');
-  assert(params().get('sel') !== null, 'sel is missing');
-  equal(params().get('zzz'), '1');
+  assert((await params(page)).sel !== undefined, 'sel is missing');
+  equal((await params(page)).zzz, '1');
   const sel = await page.textContent('.detail .full-name');
-  const again = await open(hashOf(page));
+  const again = await open(await hashOf(page));
   equal(await again.textContent('.detail .full-name'), sel);
   await close(again);
   await page.goBack();
@@ -345,7 +343,7 @@ await tap.test('the scope tree opens and closes', () => using(`${OPS}&group=tree
   const before = Number(await page.getAttribute('.tabulator', 'aria-rowcount'));
   await page.locator('.twist:not(.open)').first().click();
   await page.waitForFunction((count) => Number(document.querySelector('.tabulator').getAttribute('aria-rowcount')) > count, before);
-  assert(hashOf(page).includes('open='), 'what is open is not in the address');
+  assert((await hashOf(page)).includes('open='), 'what is open is not in the address');
 }));
 
 await tap.test('idle time comes and goes', () => using(OPS, {}, async (page) => {
@@ -381,7 +379,7 @@ await tap.test('details show the whole name and how occurrences are spread', () 
   assert(await page.locator('.detail .slowest tbody tr').count() > 0, 'no slowest occurrences');
   await page.keyboard.press('Escape');
   await page.waitForSelector('.detail', { state: 'hidden' });
-  assert(!hashOf(page).includes('sel='), 'sel is still in the address');
+  assert(!(await hashOf(page)).includes('sel='), 'sel is still in the address');
 }));
 
 await tap.test('the slowest occurrences lead to their events in the trace', () => using(KERNELS, {}, async (page) => {

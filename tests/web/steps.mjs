@@ -3,7 +3,7 @@
 // DIR holds the built page; steps_mock.mjs gives the answers, which are held against those of the server at URL.
 
 import { serve } from './steps_mock.mjs';
-import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { axe, browser, complaints, downloaded, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -29,7 +29,6 @@ async function settled(page) {
 
 const using = (hash, options, body) => usingPage(open(hash, options), body);
 
-const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const wait = (page, test, arg) => page.waitForFunction(test, arg);
 const told = (page) => page.getAttribute('.chart-card canvas', 'aria-label');
 const tile = async (page, label) => (await page.textContent(`.tile:has(dt:text-is("${label}")) .figure`)).trim();
@@ -82,7 +81,7 @@ await tap.test('overview: verdict with its limits, tiles, chart, advice that lea
   equal(await page.locator('[aria-label="Top operations on the device"] tbody tr').count(), 10);
   await page.click('[aria-label="Top operations on the device"] tbody a >> nth=0');
   await page.waitForSelector('h1:text-is("TF stats")');
-  equal(params(page)['f.operation'], '=resnet50/conv4_block6_3_conv/Conv2D');
+  equal((await params(page))['f.operation'], '=resnet50/conv4_block6_3_conv/Conv2D');
 }));
 
 for (const tool of ['overview_page', 'input_pipeline_analyzer']) {
@@ -113,12 +112,12 @@ for (const tool of ['overview_page', 'input_pipeline_analyzer']) {
     await page.mouse.move(to.x, to.y, { steps: 4 });
     await page.mouse.up();
     await replaced(page, 'steps', '130-133');
-    equal(params(page).step, undefined, 'a drag also chose a step');
+    equal((await params(page)).step, undefined, 'a drag also chose a step');
     assert((await told(page)).startsWith('4 steps of 40'), await told(page));
     assert(await tile(page, 'Average step') !== before, 'the tile kept its number');
     equal(await page.inputValue('.steps-box'), '130-133');
     const shown = await page.textContent('.slot');
-    const other = await open(new URL(page.url()).hash);
+    const other = await open(await hashOf(page));
     equal(await other.textContent('.slot'), shown, 'the link shows something else');
     await other.context().close();
     await page.goBack();
@@ -151,10 +150,10 @@ await tap.test('steps can be typed, out of range ones are refused, and chosen on
   await replaced(page, 'steps', '125-128');
   await page.click('nav a:text-is("Input pipeline")');
   await page.waitForSelector('h1:text-is("Input pipeline")');
-  equal(params(page).steps, '125-128');
+  equal((await params(page)).steps, '125-128');
   await page.click('nav a:text-is("TF stats")');
   await page.waitForSelector('h1:text-is("TF stats")');
-  equal(params(page).steps, undefined);
+  equal((await params(page)).steps, undefined);
 }));
 
 await tap.test('the table twin of the chart chooses steps by keyboard, the CSV has exact numbers', () => using(place('overview_page'), {}, async (page) => {
@@ -233,7 +232,7 @@ await tap.test('no steps: says so, shows both lines, keeps the rest, offers exec
   assert((await page.textContent('.chart-card header')).includes('steps are executions of module jit_train_step(7)'), 'the chart does not say what its steps are');
   await page.click('button:has-text("Only marked steps")');
   await page.waitForSelector('.no-steps');
-  equal(params(page)['step_source'], undefined);
+  equal((await params(page))['step_source'], undefined);
 }));
 await tap.test('no steps: that nothing of the device was recorded is said first, and why only once', () => using(place('overview_page', 'gpu/failed'), {}, async (page) => {
   await page.waitForSelector('.verdicts');
@@ -340,7 +339,7 @@ await tap.test('pod viewer: a card follows the pointer over the map, a click goe
   assert((await page.textContent('.tip')).includes('worker2, step 159'), await page.textContent('.tip'));
   await page.mouse.click(box.x + box.width - 6, box.y + 4 + 26 * 2.5);
   await replaced(page, 'step', '159');
-  equal(params(page).sel, '2001');
+  equal((await params(page)).sel, '2001');
 }));
 
 await tap.test('pod viewer: the table twin of the columns has every category', () => using(place('pod_viewer'), {}, async (page) => {
@@ -378,7 +377,7 @@ await tap.test('deep links give the same page again', async () => {
   for (const hash of [place('overview_page', RUN, `&base=${BASE}&step=131&steps=125-140`), place('pod_viewer', RUN, '&metric=input&order=slow&sel=3001&step=130&steps=125-140'), place('input_pipeline_analyzer', RUN, '&q=Map&sort=name&step=131')]) {
     await using(hash, {}, async (page) => {
       const first = await page.textContent('main');
-      equal(new URL(page.url()).hash, hash, 'the address changed by itself');
+      equal(await hashOf(page), hash, 'the address changed by itself');
       await page.reload();
       await settled(page);
       equal(await page.textContent('main'), first);

@@ -3,7 +3,7 @@
 // Addresses of three servers, see tf_data.py. TFPROF_TEST_ONLY picks tests by name.
 
 import { readFile } from 'node:fs/promises';
-import { axe, browser, complaints, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { addressOf, axe, browser, complaints, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -30,7 +30,6 @@ const using = (address, body, { before = null, ...options } = {}) => usingPage(f
   await body(page);
 });
 
-const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const until = (page, key, value) => page.waitForFunction(([name, wanted]) => new URLSearchParams(location.hash.split('?')[1]).get(name) === wanted, [key, value]);
 const summary = (page) => page.textContent('.call-summary');
 const tile = async (page, label) => (await page.textContent(`.tile:has(dt:text-is("${label}")) .figure`)).trim();
@@ -239,7 +238,7 @@ await tap.test('deep links give the same page again; older names lead here', asy
       const whole = () => page.waitForFunction(() => /recorded/.test(document.querySelector('main').textContent));
       await whole();
       const first = await page.textContent('main');
-      equal(page.url(), address, 'the address changed by itself');
+      equal(await addressOf(page), address, 'the address changed by itself');
       await page.reload();
       await settled(page);
       await whole();
@@ -247,8 +246,8 @@ await tap.test('deep links give the same page again; older names lead here', asy
     });
   }
   await using(`${composed}#/tf_data?run=branches`, async (page) => {
-    assert(new URL(page.url()).hash.startsWith(`#/${TOOL}?`), page.url());
-    equal(params(page).run, 'branches');
+    assert((await hashOf(page)).startsWith(`#/${TOOL}?`), await hashOf(page));
+    equal((await params(page)).run, 'branches');
   });
 });
 

@@ -2,7 +2,7 @@
 // The trace viewer in a browser, with a made-up trace: node tests/web/trace.mjs URL DIR [PATTERN]
 // DIR holds the built page; trace_mock.mjs gives the answers, which are held against those of the server at URL.
 
-import { axe, browser, complaints, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { addressOf, axe, browser, complaints, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 import { serve } from './trace_mock.mjs';
@@ -42,15 +42,14 @@ async function settled(page) {
 
 const using = (hash, options, body) => usingPage(open(hash, options), body);
 
-const params = (page) => Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.split('?')[1] ?? ''));
 const param = (page, key, test) => page.waitForFunction(([name, wanted]) => {
   const value = new URLSearchParams(location.hash.split('?')[1]).get(name);
   return wanted === null ? value === null : wanted === undefined ? value !== null : value === wanted;
 }, [key, test]);
 /** A view that moves is written to the address when it comes to rest. */
 const still = async (page) => {
-  for (let before = ''; before !== page.url();) {
-    before = page.url();
+  for (let before = ''; before !== await addressOf(page);) {
+    before = await addressOf(page);
     await page.waitForTimeout(500);
     await framed(page);
   }
@@ -60,7 +59,7 @@ const live = (page, text) => page.waitForFunction((wanted) => (document.querySel
 /** Where a time on the y-th pixel of the tracks is in the window. */
 async function at(page, ms, y) {
   const box = await page.locator('.trace-area').boundingBox();
-  const { from, to } = params(page);
+  const { from, to } = await params(page);
   return { x: box.x + ((ms * 1e6 - Number(from)) / (Number(to) - Number(from))) * box.width, y: box.y + y };
 }
 const FIRST_TRACK = 26 + 4 + 8;
@@ -121,7 +120,7 @@ await tap.test('a merged stretch says how many it is and a click looks closer', 
   assert(/^\d+ events.*% busy; longest: .*Click to zoom in/.test(tip), tip);
   await page.mouse.click(x, box.y + FIRST_TRACK);
   await param(page, 'from');
-  equal(params(page).sel, undefined);
+  equal((await params(page)).sel, undefined);
 }));
 
 await tap.test('the footer counts what is drawn and what there is', () => using(place(), {}, async (page) => {
@@ -147,7 +146,7 @@ await tap.test('arrows go to neighbours, parents and children', () => using(plac
   await page.focus('.trace-area');
   await page.keyboard.press('ArrowRight');
   await param(page, 'sel');
-  const first = params(page).sel;
+  const first = (await params(page)).sel;
   await page.keyboard.press('ArrowRight');
   await page.waitForFunction((id) => !location.hash.includes(`sel=${id}`), first);
   await page.keyboard.press('ArrowLeft');
@@ -220,7 +219,7 @@ await tap.test('dragging chooses an area with its table; the address holds it; r
   await page.mouse.move(to.x, to.y, { steps: 5 });
   await page.mouse.up();
   await param(page, 'sel');
-  const { sel } = params(page);
+  const { sel } = await params(page);
   const [, start, end, tracks] = /^area:([\d.]+)-([\d.]+):(.*)$/.exec(sel) ?? [];
   assert(Math.abs(Number(start) - 20.6e6) < 1e4 && Math.abs(Number(end) - 21.6e6) < 1e4, sel);
   equal(tracks, '0.0,0.1');
@@ -232,7 +231,7 @@ await tap.test('dragging chooses an area with its table; the address holds it; r
   equal((await cells('share'))[shown.indexOf('MemcpyH2D')], '100.0 %');
   await page.click('.trace-drawer .sort:has-text("Count")');
   await param(page, 'a.sort', '-count');
-  const other = await open(new URL(page.url()).hash);
+  const other = await open(await hashOf(page));
   await other.waitForSelector('.trace-drawer .tabulator-row');
   equal(await other.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)), await page.$$eval('.trace-drawer .tabulator-row', (rows) => rows.map((row) => row.textContent)));
   await other.context().close();
@@ -263,7 +262,7 @@ await tap.test('search counts the whole trace and goes from hit to hit', () => u
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.querySelector('.trace-search-status')?.textContent === '1 of 120 events on 1 track');
   await live(page, 'IteratorGetNext');
-  const first = params(page).sel;
+  const first = (await params(page)).sel;
   await page.keyboard.press('Enter');
   await page.waitForFunction((id) => !location.hash.includes(`sel=${id}&`) && location.hash.includes('sel='), first);
   await page.keyboard.press('Shift+Enter');
@@ -299,7 +298,7 @@ await tap.test('marks of a search are over the whole trace, and going to a hit s
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
   equal(await marks(), new Array(20).fill(true), 'parts of the trace with a mark');
   const wide = async () => {
-    const { from, to } = params(page);
+    const { from, to } = await params(page);
     return (1000 / (Number(to) - Number(from))) * (await page.locator('.trace-area').boundingBox()).width;
   };
   await page.focus('.find input');
@@ -314,7 +313,7 @@ await tap.test('marks of a search are over the whole trace, and going to a hit s
   await status('2 of 3,000');
   await param(page, 'sel', '0.0.1');
   await still(page);
-  assert(Number(params(page).from) < 100e6 && Number(params(page).to) > 100e6, `${params(page).from} to ${params(page).to}`);
+  assert(Number((await params(page)).from) < 100e6 && Number((await params(page)).to) > 100e6, `${(await params(page)).from} to ${(await params(page)).to}`);
   assert(Math.abs((await wide()) / seen - 1) < 0.01, 'another zoom');
   // Late in the trace hits are framed that no page of the list holds yet.
   const asking = page.waitForResponse((response) => response.url().includes('/trace_viewer/search') && response.url().includes('from_ps='));
@@ -356,7 +355,7 @@ await tap.test('tracks fold, pin, hide, move and filter; the address remembers',
   await page.hover('.trace-row:has-text("tf_Compute/202")');
   await page.click('[aria-label="Pin tf_Compute/202 to the top"]');
   await drawn(['tf_Compute/202', '/device:GPU:0', ...device, '/host:CPU', 'python3']);
-  equal(params(page).pin, '0.5');
+  equal((await params(page)).pin, '0.5');
   const menu = async (row, item) => {
     await page.hover(`.trace-row:has-text("${row}")`);
     await page.click(`.trace-row:has-text("${row}") .trace-more`);
@@ -366,7 +365,7 @@ await tap.test('tracks fold, pin, hide, move and filter; the address remembers',
   await drawn(['tf_Compute/202', '/device:GPU:0', ...device.filter((name) => name !== 'Framework Ops'), '/host:CPU', 'python3']);
   await menu('/host:CPU', 'Move up');
   await drawn(['tf_Compute/202', '/host:CPU', 'python3', '/device:GPU:0', ...device.filter((name) => name !== 'Framework Ops')]);
-  const other = await open(new URL(page.url()).hash);
+  const other = await open(await hashOf(page));
   equal(await other.$$eval('.trace-row', (rows) => rows.map((row) => ({ name: row.querySelector('.trace-name').textContent, y: row.getBoundingClientRect().top })).sort((a, b) => a.y - b.y).map((row) => row.name)), await names());
   await other.context().close();
   await page.fill('.trace-filter', 'python');
@@ -384,19 +383,19 @@ await tap.test('wheel pans and zooms; middle button and Shift pan', () => using(
   await page.mouse.wheel(0, -100);
   await page.keyboard.up('Control');
   await page.waitForFunction(() => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > 20_100_000);
-  const { from, to } = params(page);
+  const { from, to } = await params(page);
   assert(Math.abs((22e6 - from) / (to - from) - 0.5) < 0.02, 'the time under the pointer moved');
   await page.mouse.wheel(200, 0);
   await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) > Number(before) + 1000, from);
   await still(page);
-  const moved = params(page).from;
+  const moved = (await params(page)).from;
   await page.keyboard.down('Shift');
   await page.mouse.down();
   await page.mouse.move(x + 200, y, { steps: 4 });
   await page.mouse.up();
   await page.keyboard.up('Shift');
   await page.waitForFunction((before) => Number(new URLSearchParams(location.hash.split('?')[1]).get('from')) < Number(before), moved);
-  equal(params(page).sel, undefined);
+  equal((await params(page)).sel, undefined);
 }));
 
 await tap.test('modes 1 to 4: dragging zooms, pans and measures', () => using(place(NEAR), {}, async (page) => {
@@ -411,7 +410,7 @@ await tap.test('modes 1 to 4: dragging zooms, pans and measures', () => using(pl
   const [a, b] = [await at(page, 20.702, FIRST_TRACK), await at(page, 20.91, FIRST_TRACK)];
   await drag(a, b);
   await param(page, 'measure');
-  assert(params(page).measure.startsWith('20700000-209'), params(page).measure);
+  assert((await params(page)).measure.startsWith('20700000-209'), (await params(page)).measure);
   await page.keyboard.press('Escape');
   await param(page, 'measure', null);
   await page.keyboard.press('3');
@@ -504,12 +503,12 @@ await tap.test('everything in the address comes back', () => using(place(`${NEAR
   await page.waitForFunction(() => /events/.test(document.querySelector('.trace-search-status').textContent));
   await page.waitForSelector('.trace-detail .slowest, .trace-detail .facts >> nth=0');
   const shown = await text(page);
-  const other = await open(new URL(page.url()).hash);
+  const other = await open(await hashOf(page));
   await live(other, 'volta');
   await other.waitForFunction(() => /events/.test(document.querySelector('.trace-search-status').textContent));
   await other.waitForFunction((wanted) => document.querySelector('.slot').innerText.replace(/\d[\d,]* drawn for.*/, '') === wanted, shown).catch(async () => equal(await text(other), shown));
   assert(shown.includes('Colour: name'), 'the colour was forgotten');
-  equal(params(other), params(page));
+  equal(await params(other), await params(page));
   await other.context().close();
 }));
 
@@ -540,7 +539,7 @@ await tap.test('the lane says whose steps it shows, and shows those of another h
   await page.keyboard.press('n');
   // Its steps are four times as long as those of the other.
   await page.waitForFunction(() => { const now = new URLSearchParams(location.hash.split('?')[1]); return Number(now.get('to')) - Number(now.get('from')) > 30e6; });
-  const other = await open(new URL(page.url()).hash);
+  const other = await open(await hashOf(page));
   await other.waitForFunction(() => document.querySelector('.trace-lane select').value === 'worker1');
   await other.context().close();
 }));
@@ -640,7 +639,7 @@ await tap.test('the page has a skeleton until its code is there, and says when t
   broken = false;
   await page.click('.state.failed button:text-is("Try again")');
   await settled(page);
-  equal(params(page)['from'], '20000000');
+  equal((await params(page))['from'], '20000000');
   await context.close();
 });
 
@@ -661,7 +660,7 @@ await tap.test('a raw capture is shown at once; steps and derived lines come lat
     await settled(page);
     const bottom = page.locator('.trace-frame').getByText('tf_Compute/202', { exact: true });
     const before = (await bottom.boundingBox())?.y;
-    const address = page.url();
+    const address = await addressOf(page);
     const head = (await page.locator('.trace-body').boundingBox())?.y;
     const tiles = ofTrace('tiles').length;
     const places = asked.filter((url) => url.pathname === '/trace_viewer/tiles').map((url) => `${url.searchParams.get('tracks')}/${url.searchParams.get('level')}/${url.searchParams.get('tile')}`);
@@ -670,7 +669,7 @@ await tap.test('a raw capture is shown at once; steps and derived lines come lat
     await settled(page);
     equal((await bottom.boundingBox())?.y, before, 'rows moved');
     assert((await page.locator('.trace-body').boundingBox())?.y > head, 'there is no line of steps');
-    equal(page.url(), address);
+    equal(await addressOf(page), address);
     assert((await page.textContent('.trace-live')).includes('volta'), 'the selection is lost');
     await page.locator('.trace-body').evaluate((body) => { body.scrollTop = 0; });
     await page.waitForFunction(() => document.querySelector('.trace-frame').textContent.includes('Framework Ops'));
@@ -702,7 +701,7 @@ await tap.test('a step in the address is gone to once it is known; a failure say
     await page.waitForTimeout(300);
     await settled(page);
     assert((await scale()) !== wholeScale, 'the view stays on the whole trace');
-    equal(params(page)['step'], '125');
+    equal((await params(page))['step'], '125');
   });
   complaints.splice(0, complaints.length, ...complaints.filter((text) => !text.includes('400')));
   found = async () => true;
