@@ -316,8 +316,8 @@ const struct tfp_tool tfp_framework_op_stats = {
 	.parameters =
 		{
 			TFP_TAKES(COUNT, "limit", "500",
-				  "Rows of each side, the host and the devices, that a table "
-				  "keeps; 0 for all."),
+				  "How many rows a table keeps for the host and for the "
+				  "devices each; 0 for all."),
 		},
 	.render = render,
 	.instances = instances,

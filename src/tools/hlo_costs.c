@@ -347,12 +347,12 @@ const struct tfp_tool tfp_hlo_costs = {
 	.parameters =
 		{
 			TFP_TAKES(COUNT, "program_id", NULL,
-				  "The program, by its number; without it the one with the most "
-				  "time on the devices, or the only one."),
+				  "The program's number. Default: the program with the most "
+				  "device time, or the only one."),
 			TFP_TAKES(TEXT, "module_name", NULL,
-				  "The program, by its name, with its number or without: "
-				  "jit_step(17). program_id goes first."),
-			TFP_TAKES(COUNT, "limit", "0", "Rows that the table keeps; 0 for all."),
+				  "The program's name, with or without its number: "
+				  "jit_step(17). program_id wins over it."),
+			TFP_TAKES(COUNT, "limit", "0", "How many rows the table keeps; 0 for all."),
 		},
 	.render = render,
 };

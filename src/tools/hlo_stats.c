@@ -244,7 +244,7 @@ const struct tfp_tool tfp_hlo_stats = {
 	.without = "No device was captured, so no compiled instruction ran on one.",
 	.parameters =
 		{
-			TFP_TAKES(COUNT, "limit", "0", "Rows that the table keeps; 0 for all."),
+			TFP_TAKES(COUNT, "limit", "0", "How many rows the table keeps; 0 for all."),
 			TFP_PROGRAM_OPS_PARAMETERS,
 		},
 	.render = render,

@@ -182,15 +182,14 @@ const struct tfp_tool tfp_input_pipeline_analyzer = {
 	.scope = TFP_HOSTS_BOTH,
 	.parameters =
 		{
-			TFP_TAKES_ONE_OF("step_source", "marked",
-					 "What is a step: what the program marked as such, or, for "
-					 "programs that mark "
-					 "none, an execution of their module.",
-					 "marked", "module"),
+			TFP_TAKES_ONE_OF(
+				"step_source", "marked",
+				"Which steps count: those that the program marked or, if it "
+				"marked none, the executions of its module.",
+				"marked", "module"),
 			TFP_TAKES(TEXT, "steps_of", NULL,
-				  "Of several hosts the one whose steps and verdict are shown: its "
-				  "name, or "
-				  "slowest; without it the first."),
+				  "The host whose steps and verdict are shown: its name, or "
+				  "slowest. Default: the first host."),
 		},
 	.render = render,
 };

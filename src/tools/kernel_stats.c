@@ -193,7 +193,8 @@ const struct tfp_tool tfp_kernel_stats = {
 	.without = "No GPU was recorded in this run, and only GPUs run kernels.",
 	.parameters =
 		{
-			TFP_TAKES(COUNT, "limit", "1000", "Rows that the table keeps; 0 for all."),
+			TFP_TAKES(COUNT, "limit", "1000",
+				  "How many rows the table keeps; 0 for all."),
 		},
 	.render = render,
 	.instances = instances,

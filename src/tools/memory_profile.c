@@ -120,30 +120,30 @@ const struct tfp_tool tfp_memory_profile = {
 	.parameters =
 		{
 			TFP_TAKES(TEXT, "memory_id", NULL,
-				  "One allocator; without it all of them in the document, and the "
-				  "first of a view."),
+				  "One allocator. Default: all in the document, the first in a "
+				  "view."),
 			TFP_TAKES_ONE_OF("view", "document",
-					 "XProf's document, or one table in its place.", "document",
-					 "summary", "timeline", "breakdown", "steps"),
+					 "XProf's document, or one table instead of it.",
+					 "document", "summary", "timeline", "breakdown", "steps"),
 			TFP_TAKES(COUNT, "points", "4000",
-				  "Of the timeline: moments that it keeps; 0 for all."),
-			TFP_TAKES(INTEGER, "from_ps", NULL, "Of the timeline: where it begins."),
-			TFP_TAKES(INTEGER, "to_ps", NULL, "Of the timeline: where it ends."),
+				  "Timeline: how many moments it keeps; 0 for all."),
+			TFP_TAKES(INTEGER, "from_ps", NULL, "Timeline: its start."),
+			TFP_TAKES(INTEGER, "to_ps", NULL, "Timeline: its end."),
 			TFP_TAKES(INTEGER, "at_ps", NULL,
-				  "Of the breakdown: the moment; without it that of the peak."),
+				  "Breakdown: the moment. Default: the moment of the peak."),
+			TFP_TAKES_ONE_OF("alive", NULL,
+					 "Breakdown: only blocks that were still in use when the "
+					 "capture ended.",
+					 "end"),
 			TFP_TAKES_ONE_OF(
-				"alive", NULL,
-				"Of the breakdown: what was still in use when the capture ended.",
-				"end"),
-			TFP_TAKES_ONE_OF("scope", "step",
-					 "Of the breakdown: blocks of the moment's step, or all "
-					 "that were in use.",
-					 "step", "all"),
-			TFP_TAKES_ONE_OF("group", "allocation",
-					 "Of the breakdown: what makes a row.", "allocation", "op",
-					 "region", "shape", "data_type"),
+				"scope", "step",
+				"Breakdown: the blocks of the moment's step, or all blocks "
+				"in use.",
+				"step", "all"),
+			TFP_TAKES_ONE_OF("group", "allocation", "Breakdown: what a row stands for.",
+					 "allocation", "op", "region", "shape", "data_type"),
 			TFP_TAKES(COUNT, "limit", "10000",
-				  "Of the breakdown: rows that it keeps; 0 for all."),
+				  "Breakdown: how many rows it keeps; 0 for all."),
 		},
 	.render = render,
 };

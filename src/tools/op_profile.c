@@ -731,14 +731,12 @@ const struct tfp_tool tfp_op_profile = {
 		{
 			TFP_TAKES_ONE_OF(
 				"group_by", "program",
-				"What the tree is of: programs and their categories, "
-				"categories alone, or programs and the paths of what their "
-				"instructions come from.",
+				"How the tree groups instructions: by program and category, "
+				"by category alone, or by program and framework path.",
 				"program", "category", "provenance"),
 			TFP_TAKES(COUNT, "limit", PEERS_CHILDREN,
-				  "Children of a category, and of what lies below, that are "
-				  "written, those with the most time; 0 for all. numChildren says "
-				  "how many there are."),
+				  "How many children a category and the nodes below it keep, "
+				  "largest first; 0 for all. numChildren says how many there are."),
 			TFP_PROGRAM_OPS_PARAMETERS,
 		},
 	.render = render,

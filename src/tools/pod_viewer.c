@@ -153,11 +153,11 @@ const struct tfp_tool tfp_pod_viewer = {
 	.peer_scope = TFP_HOSTS_ALL,
 	.parameters =
 		{
-			TFP_TAKES_ONE_OF("step_source", "marked",
-					 "What is a step: what the program marked as such, or, for "
-					 "programs that mark "
-					 "none, an execution of their module.",
-					 "marked", "module"),
+			TFP_TAKES_ONE_OF(
+				"step_source", "marked",
+				"Which steps count: those that the program marked or, if it "
+				"marked none, the executions of its module.",
+				"marked", "module"),
 		},
 	.render = render,
 };

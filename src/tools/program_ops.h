@@ -36,15 +36,16 @@ struct tfp_program_ops {
 /* Parameters that every tool takes which shows these. */
 #define TFP_PROGRAM_OPS_PARAMETERS                                                                 \
 	TFP_TAKES(BOOLEAN, "others", NULL,                                                         \
-		  "Shows also what belongs to no known program, which XProf takes for idle time; " \
-		  "without it, only where no program is known."),                                  \
+		  "Also show device time that belongs to no known program; "                       \
+		  "XProf counts it as idle. Default: only if no program is known."),               \
 		TFP_TAKES(NUMBER, "peak_tflops", NULL,                                             \
-			  "What a device can compute at most, in TFLOP/s, in place of what the "   \
-			  "capture says."),                                                        \
+			  "The peak compute rate of a device in TFLOP/s. It replaces "             \
+			  "the capture's."),                                                       \
 		TFP_TAKES(NUMBER, "peak_hbm_gbs", NULL,                                            \
-			  "Its memory's largest bandwidth in GB/s."),                              \
+			  "The peak bandwidth of its main memory (HBM) in GB/s."),                 \
 		TFP_TAKES(NUMBER, "peak_sram_gbs", NULL,                                           \
-			  "The same of its fast memory: shared memory of GPUs, VMEM of TPUs.")
+			  "The peak bandwidth of its fast memory in GB/s: shared "                 \
+			  "memory of GPUs, VMEM of TPUs.")
 
 /* out is released by the caller in any case. */
 enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct tfp_query *query,

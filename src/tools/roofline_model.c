@@ -415,7 +415,7 @@ const struct tfp_tool tfp_roofline_model = {
 	.parameters =
 		{
 			TFP_TAKES(COUNT, "limit", PEERS_LIMIT,
-				  "Operations of each half of the table; 0 for all."),
+				  "How many operations each half of the table keeps; 0 for all."),
 			TFP_PROGRAM_OPS_PARAMETERS,
 		},
 	.render = render,

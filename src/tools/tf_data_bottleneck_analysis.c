@@ -672,7 +672,7 @@ const struct tfp_tool tfp_tf_data_bottleneck_analysis = {
 				COUNT, "rank", NULL,
 				"Only one call in the first table, by its rank; 0 is the slowest."),
 			TFP_TAKES(COUNT, "limit", "500000",
-				  "Rows that the first table keeps; 0 for all."),
+				  "How many rows the first table keeps; 0 for all."),
 		},
 	.render = render,
 };

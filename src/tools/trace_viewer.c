@@ -171,31 +171,33 @@ const struct tfp_tool tfp_trace_viewer = {
 	.parameters =
 		{
 			TFP_TAKES(NUMBER, "resolution", "8000",
-				  "Slots of the drawing: what is shorter than one may be left out; "
-				  "0 for all."),
+				  "The number of slots of the drawing. Events shorter than a "
+				  "slot may be left out; 0 for all events."),
 			TFP_TAKES(NUMBER, "start_time_ms", "0",
-				  "Where the window begins, or where the one event does."),
-			TFP_TAKES(NUMBER, "end_time_ms", NULL, "Where the window ends."),
+				  "The start of the window, or of the one event."),
+			TFP_TAKES(NUMBER, "end_time_ms", NULL, "The end of the window."),
 			TFP_TAKES(TEXT, "search_prefix", NULL,
-				  "Only events whose names begin so, at any time."),
+				  "Only events whose name begins with this, at any time."),
 			TFP_TAKES(BOOLEAN, "full_dma", "false",
-				  "Also the copies that are left out otherwise."),
+				  "Also show the copies that are hidden by default."),
 			TFP_TAKES(TEXT, "event_name", NULL,
-				  "Only the one event of this name, with all of its arguments."),
-			TFP_TAKES(NUMBER, "duration_ms", "0", "How long the one event is."),
+				  "Only the event with this name, with all its arguments."),
+			TFP_TAKES(NUMBER, "duration_ms", "0", "The duration of the one event."),
 			TFP_TAKES(COUNT, "unique_id", "0", "The uid of the one event."),
-			TFP_TAKES_ONE_OF("args", "uid",
-					 "Which arguments events have: an id by which to ask for "
-					 "the others, or all.",
-					 "uid", "all"),
+			TFP_TAKES_ONE_OF(
+				"args", "uid",
+				"The arguments of each event: all, or an id to ask for them "
+				"later.",
+				"uid", "all"),
 			TFP_TAKES(TEXT, "selected_group_ids", NULL,
 				  "Only events of these groups, such as 3,4."),
 			TFP_TAKES(TEXT, "trace_filter_config", NULL,
-				  "Which events are left out, as XProf's page writes it in JSON."),
-			TFP_TAKES_ONE_OF(
-				"format", "json",
-				"The form of the answer; /trace_viewer/export has other forms.",
-				"json"),
+				  "The filter of XProf's page, in JSON: which events to leave "
+				  "out."),
+			TFP_TAKES_ONE_OF("format", "json",
+					 "The format of the answer. /trace_viewer/export has more "
+					 "formats.",
+					 "json"),
 		},
 	.render = render,
 };
