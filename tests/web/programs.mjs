@@ -89,7 +89,7 @@ await tap.test('the op profile is a tree whose lines add up, and a picture of it
   const categories = program.children.map(({ name }) => name);
   const names = await column(page, 'name');
   equal(names.slice(0, 1 + categories.length).map((name) => name.trim()), [program.name, ...categories], 'the only program is open');
-  const canvas = page.locator('.flame canvas');
+  const canvas = page.locator('.flame canvas[role=application]');
   const box = await canvas.boundingBox();
   assert(box.height >= 4 * 21 - 1, `four levels, not ${box.height}px`);
   await canvas.hover({ position: { x: 20, y: 21 + 10 } });
@@ -99,7 +99,7 @@ await tap.test('the op profile is a tree whose lines add up, and a picture of it
 }));
 
 await tap.test('a box is chosen by a click, zoomed by two, and walked by keys', () => using('#/op_profile?run=now', {}, async (page) => {
-  const canvas = page.locator('.flame canvas');
+  const canvas = page.locator('.flame canvas[role=application]');
   const [program] = profile.children;
   await canvas.click({ position: { x: 20, y: 2 * 21 + 10 } });
   const [largest] = [...program.children].sort((a, b) => b.metrics.rawTime - a.metrics.rawTime);
@@ -126,6 +126,8 @@ await tap.test('a search marks what it finds and says how much that is', () => u
   await page.waitForFunction(() => /match/.test(document.querySelector('.flame-card [role=status]').textContent));
   const text = await page.textContent('.flame-card [role=status]');
   assert(text.includes(`${(100 * loop.metrics.rawTime / profile.metrics.rawTime).toFixed(1)} %`), text);
+  await page.evaluate(() => { location.hash = '#/op_profile?run=now&re=1&q=^loop.fusion$'; });
+  await page.waitForFunction(() => document.querySelector('.flame-card [role=status]').textContent.startsWith('1 match,'));
 }));
 
 await tap.test('the tree goes by category and by provenance, and is saved as folded stacks', () => using('#/op_profile?run=now', {}, async (page) => {

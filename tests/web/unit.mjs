@@ -10,6 +10,7 @@ const filter = await load('core/filter');
 const names = await load('core/names');
 const state = await load('core/url_state');
 const view = await load('core/table_view');
+const openRows = await load('core/open_rows');
 const compare = await load('core/compare');
 const csv = await load('core/csv');
 const gviz = await load('core/gviz');
@@ -204,6 +205,44 @@ test('a tree keeps the way to what is found', () => {
   const tree = { children: (row) => row.kids, isOpen: () => false };
   assert.deepEqual(view.seenTree(roots, columns, plain, tree).rows.map((row) => row.name), ['x', 'y']);
   assert.deepEqual(view.seenTree(roots, columns, { ...plain, q: 'leaf' }, tree).rows.map((row) => row.name), ['x', 'x/leaf']);
+});
+
+test('of a tree only what is open is looked at, unless something is looked for', () => {
+  const roots = Array.from({ length: 50 }, (_, i) => ({ name: `r${i}`, n: i, kids: Array.from({ length: 2000 }, (_one, k) => ({ name: `r${i}/${k}`, n: k, kids: [] })) }));
+  let asked = 0;
+  const open = new Set([roots[3]]);
+  const tree = { children: (row) => { asked += 1; return row.kids; }, isOpen: (row) => open.has(row) };
+  assert.equal(view.seenTree(roots, columns, plain, tree).rows.length, 2050);
+  assert.equal(asked <= 60, true, `${asked} rows were asked for those below`);
+  assert.equal(view.seenTree(roots, columns, { ...plain, q: 'r7/1999' }, tree).rows.length, 2);
+});
+
+test('a tree of any depth is walked', () => {
+  let row = { name: 'leaf', n: 0, kids: [] };
+  for (let i = 0; i < 20_000; i += 1) row = { name: 'x', n: i, kids: [row] };
+  const tree = { children: (one) => one.kids, isOpen: () => false };
+  assert.equal(view.seenTree([row], columns, { ...plain, q: 'leaf' }, tree).rows.length, 20_001);
+  assert.equal(view.seenTree([row], columns, plain, { ...tree, isOpen: () => true }).rows.length, 20_001);
+});
+
+test('open rows are kept in the address whatever they are called', () => {
+  const params = new Map();
+  const url = { get: (key) => params.get(key) ?? '', set: (patch) => Object.entries(patch).forEach(([key, value]) => params.set(key, value)) };
+  openRows.toggleRow(url, 'b,c');
+  openRows.toggleRow(url, 'a');
+  assert.deepEqual([...openRows.openRows(url)], ['a', 'b,c']);
+  openRows.toggleRow(url, 'b,c');
+  assert.deepEqual([...openRows.openRows(url)], ['a']);
+});
+
+test('a search for the same words is the same search', () => {
+  const search = new filter.NameSearch();
+  assert.equal(search.find(' ', false), null);
+  const first = search.find('conv', false);
+  assert.equal(first('a/Conv2D'), true);
+  assert.equal(search.find('conv', false), first);
+  assert.notEqual(search.find('conv', true), first);
+  assert.equal(search.find('(', true), null);
 });
 
 const joined = (rows, base, more = {}) => compare.joinBase(rows, base, {

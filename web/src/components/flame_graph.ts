@@ -5,12 +5,12 @@
 import { inkOn, mix, nameColour, parseColour, type Rgb } from '../core/colours';
 import { fill, freshId, h } from '../core/dom';
 import { change, count, percent } from '../core/format';
-import { Flame, type FlameNode } from '../core/flame';
+import { Flame, type FlameTree, type Found } from '../core/flame';
 import { trimRight } from '../core/names';
 import { onTheme, token } from '../core/theme';
 
 export interface FlameContent {
-  root: FlameNode;
+  tree: FlameTree;
   /** What widths are: "Self time". */
   measure: string;
   format: (value: number) => string;
@@ -37,7 +37,7 @@ export interface FlameActs {
 }
 
 const ROW = 21;
-const LEAST_PX = 0.4;
+const LEAST_PX = 0.3;
 const LABEL_PX = 26;
 const MOST_ROWS = 60;
 const FONT_PX = 11.5;
@@ -51,21 +51,25 @@ export class FlameGraph {
     role: 'application',
     'aria-roledescription': 'flame graph',
   });
+  /** The box under the pointer and the chosen one, so that moving about draws nothing else anew. */
+  private readonly overlay = h('canvas', { class: 'flame-overlay', 'aria-hidden': 'true' });
   private readonly tip = h('div', { class: 'tip', hidden: true, 'aria-hidden': 'true' });
   private readonly crumbs = h('nav', { class: 'flame-crumbs', 'aria-label': 'Zoomed to' });
   private readonly note = h('p', { class: 'soft', hidden: true });
-  private readonly box = h('div', { class: 'flame-box' }, this.canvas, this.tip);
+  private readonly box = h('div', { class: 'flame-box' }, this.canvas, this.overlay, this.tip);
   private readonly summary = h('p', { class: 'offscreen', id: freshId('flame') });
   private readonly watcher: ResizeObserver;
   private readonly stopTheme: () => void;
   private content: FlameContent | null = null;
   private flame: Flame | null = null;
-  private found: Uint8Array | null = null;
+  private found: Found | null = null;
   private lastSearch: FlameContent['search'] = null;
   private hovered = -1;
   private clicked = -1;
   private width = 0;
   private drawing = 0;
+  private marking = 0;
+  private readonly lengths = new Map<string, number>();
 
   constructor(private readonly acts: FlameActs) {
     this.element = h('div', { class: 'flame' }, this.crumbs, this.box, this.note, this.summary);
@@ -85,17 +89,27 @@ export class FlameGraph {
 
   destroy(): void {
     cancelAnimationFrame(this.drawing);
+    cancelAnimationFrame(this.marking);
     this.watcher.disconnect();
     this.stopTheme();
   }
 
   set(content: FlameContent): void {
     const old = this.content;
-    if (this.flame === null || old?.root !== content.root || old.byBase !== content.byBase) {
-      this.flame = new Flame(content.root, content.byBase === true ? 'base' : 'value');
+    const fresh =
+      this.flame === null || old?.tree !== content.tree || old.byBase !== content.byBase;
+    if (fresh) {
+      this.flame = new Flame(content.tree, content.byBase === true ? 'base' : 'value');
       this.lastSearch = null;
       this.found = null;
+      this.hovered = -1;
+      this.tip.hidden = true;
     }
+    const same =
+      !fresh &&
+      old.search === content.search &&
+      old.zoom === content.zoom &&
+      old.compare === content.compare;
     this.content = content;
     this.summary.textContent = content.summary;
     this.canvas.setAttribute(
@@ -104,7 +118,9 @@ export class FlameGraph {
     );
     this.look();
     this.trail();
-    this.later();
+    // A row that is chosen changes nothing but its frame.
+    if (same) this.mark();
+    else this.later();
   }
 
   /** What is drawn as the root of the picture. */
@@ -122,8 +138,8 @@ export class FlameGraph {
       this.acts.found('');
       return;
     }
-    const { found, count: matches, share } = flame.search(content.search);
-    this.found = found;
+    this.found = flame.search(content.search);
+    const { count: matches, share } = this.found;
     this.acts.found(
       matches === 0
         ? 'no match'
@@ -141,7 +157,7 @@ export class FlameGraph {
     fill(
       this.crumbs,
       ...path.map((node, index) => {
-        const { name } = flame.node(node);
+        const name = flame.name(node);
         return index === path.length - 1
           ? h('span', { 'aria-current': 'true', title: name }, trimRight(name, 48))
           : h(
@@ -163,35 +179,102 @@ export class FlameGraph {
     this.drawing = requestAnimationFrame(() => this.draw());
   }
 
+  private mark(): void {
+    cancelAnimationFrame(this.marking);
+    this.marking = requestAnimationFrame(() => this.drawMarks());
+  }
+
+  private prepare(canvas: HTMLCanvasElement, rows: number): CanvasRenderingContext2D | null {
+    const context = canvas.getContext('2d');
+    if (context === null) return null;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [Math.round(this.width * ratio), Math.round(rows * ROW * ratio)];
+    // Setting a size clears, but also takes new memory.
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+      canvas.style.width = `${this.width}px`;
+      canvas.style.height = `${rows * ROW}px`;
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, this.width, rows * ROW);
+    context.font = `${FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
+    context.textBaseline = 'middle';
+    return context;
+  }
+
+  private rows(top: number): number {
+    return (this.flame?.depth[top] ?? 0) + this.shownLevels(top);
+  }
+
   private draw(): void {
     const { flame, content } = this;
     this.width = this.box.clientWidth;
-    const context = this.canvas.getContext('2d');
-    if (flame === null || content === null || context === null || this.width === 0) return;
+    if (flame === null || content === null || this.width === 0) return;
     const top = this.top();
-    const [first, above] = [flame.depth[top] ?? 0, flame.path(top).slice(0, -1)];
-    const shown = this.shownLevels(top);
-    const rows = above.length + shown;
-    const ratio = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(this.width * ratio);
-    this.canvas.height = Math.round(rows * ROW * ratio);
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${rows * ROW}px`;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.font = `${FONT_PX}px ${getComputedStyle(document.body).fontFamily}`;
-    context.textBaseline = 'middle';
+    const first = flame.depth[top] ?? 0;
+    const rows = this.rows(top);
+    const context = this.prepare(this.canvas, rows);
+    if (context === null) return;
     const paint = this.painter(content);
-    above.forEach((node, row) =>
-      this.drawBox(context, node, 0, this.width, row, paint(node, true)),
-    );
-    for (let level = 0; level < shown; level += 1)
-      this.drawLevel(context, flame, top, first + level, above.length + level, paint);
-    this.note.hidden = flame.cut === 0 && shown < MOST_ROWS;
+    for (const [row, node] of flame.path(top).slice(0, -1).entries())
+      this.drawBox(context, node, 0, this.width, row, paint(node, true));
+    for (let row = first; row < rows; row += 1)
+      flame.boxes(
+        flame.levels[row] ?? new Int32Array(0),
+        flame.start[top] ?? 0,
+        flame.width[top] ?? 0,
+        this.width,
+        this.found,
+        ({ node, x, width }) => {
+          if (width >= LEAST_PX) this.drawBox(context, node, x, width, row, paint(node, false));
+        },
+      );
+    this.note.hidden = flame.cut === 0 && rows - first < MOST_ROWS;
     if (!this.note.hidden)
       this.note.textContent =
         flame.cut > 0
           ? `${count(flame.cut)} nodes lie deeper than is drawn.`
           : 'Deeper levels are drawn when you zoom in.';
+    this.drawMarks();
+  }
+
+  /** Where a node is drawn, or null. */
+  private place(node: number, top: number): { x: number; wide: number; row: number } | null {
+    const { flame } = this;
+    if (flame === null || node < 0) return null;
+    const row = flame.depth[node] ?? 0;
+    const first = flame.depth[top] ?? 0;
+    if (row >= this.rows(top)) return null;
+    if (row < first) return flame.path(top)[row] === node ? { x: 0, wide: this.width, row } : null;
+    const scale = this.width / Math.max(flame.width[top] ?? 0, Number.MIN_VALUE);
+    const x = ((flame.start[node] ?? 0) - (flame.start[top] ?? 0)) * scale;
+    const wide = (flame.width[node] ?? 0) * scale;
+    return x + wide <= 0 || x >= this.width ? null : { x, wide, row };
+  }
+
+  private drawMarks(): void {
+    const { flame, content } = this;
+    if (flame === null || content === null || this.width === 0) return;
+    const top = this.top();
+    const context = this.prepare(this.overlay, this.rows(top));
+    if (context === null) return;
+    const over = this.place(this.hovered, top);
+    if (over !== null) {
+      const above = over.row < (flame.depth[top] ?? 0);
+      const colour = mix(
+        this.painter(content)(this.hovered, above),
+        parseColour(token('ink')) ?? [0, 0, 0],
+        0.18,
+      );
+      this.drawBox(context, this.hovered, over.x, Math.max(1, over.wide), over.row, colour);
+    }
+    const chosen = content.selected === '' ? null : this.place(flame.find(content.selected), top);
+    if (chosen === null) return;
+    const room = Math.max(1, chosen.wide - (chosen.wide > 3 ? 1 : 0));
+    context.strokeStyle = token('ink');
+    context.lineWidth = 2;
+    context.strokeRect(chosen.x + 1, chosen.row * ROW + 1, Math.max(1, room - 2), ROW - 3);
   }
 
   /** Levels below the zoomed node that it has. */
@@ -213,33 +296,6 @@ export class FlameGraph {
     return levels;
   }
 
-  private drawLevel(
-    context: CanvasRenderingContext2D,
-    flame: Flame,
-    top: number,
-    depth: number,
-    row: number,
-    paint: (node: number, above: boolean) => Rgb,
-  ): void {
-    const level = flame.levels[depth] ?? new Int32Array(0);
-    const from = flame.start[top] ?? 0;
-    const whole = flame.width[top] ?? 0;
-    if (whole <= 0) return;
-    const scale = this.width / whole;
-    let covered = -1;
-    for (let i = flame.firstAfter(level, from); i < level.length; i += 1) {
-      const node = level[i] ?? 0;
-      const x = ((flame.start[node] ?? 0) - from) * scale;
-      if (x >= this.width) break;
-      const wide = (flame.width[node] ?? 0) * scale;
-      // Of many in one pixel the first is drawn, unless another is looked for.
-      if (wide < LEAST_PX || (wide < 1 && Math.floor(x) === covered && this.found?.[node] !== 1))
-        continue;
-      covered = Math.floor(x);
-      this.drawBox(context, node, x, wide, row, paint(node, false));
-    }
-  }
-
   private drawBox(
     context: CanvasRenderingContext2D,
     node: number,
@@ -248,28 +304,28 @@ export class FlameGraph {
     row: number,
     colour: Rgb,
   ): void {
-    const { flame, content } = this;
-    if (flame === null || content === null) return;
-    const { key, name } = flame.node(node);
     const y = row * ROW;
     const room = Math.max(1, wide - (wide > 3 ? 1 : 0));
     context.fillStyle = `rgb(${colour.join(' ')})`;
     context.fillRect(x, y, room, ROW - 1);
-    if (content.selected !== '' && key === content.selected) {
-      context.strokeStyle = token('ink');
-      context.lineWidth = 2;
-      context.strokeRect(x + 1, y + 1, Math.max(1, room - 2), ROW - 3);
-    }
-    if (wide < LABEL_PX) return;
-    const label = this.fit(context, name, room - 8);
+    // What begins left of the picture has its label where it comes into sight.
+    const from = Math.max(x, 0);
+    const visible = Math.min(x + room, this.width) - from;
+    if (visible < LABEL_PX) return;
+    const label = this.fit(context, this.flame?.name(node) ?? '', visible - 8);
     if (label === '') return;
     context.fillStyle = inkOn(colour);
-    context.fillText(label, Math.max(x, 0) + 4, y + ROW / 2);
+    context.fillText(label, from + 4, y + ROW / 2);
   }
 
   private fit(context: CanvasRenderingContext2D, name: string, room: number): string {
     const text = name.slice(0, 400);
-    const width = context.measureText(text).width;
+    let width = this.lengths.get(text);
+    if (width === undefined) {
+      width = context.measureText(text).width;
+      if (this.lengths.size > 20_000) this.lengths.clear();
+      this.lengths.set(text, width);
+    }
     if (width <= room) return text;
     const letters = Math.floor((room / width) * text.length) - 1;
     return letters < 2 ? '' : `${text.slice(0, letters)}…`;
@@ -284,23 +340,22 @@ export class FlameGraph {
       colour('bad'),
       colour('good'),
     ];
+    const { tree } = content;
     const tokens = new Map<string, Rgb>();
-    const own = (node: FlameNode): Rgb => {
-      if (content.compare) return changed(node, plain, worse, better);
-      if (node.token === undefined) return nameColour(node.name, dark);
-      let known = tokens.get(node.token);
-      if (known === undefined) {
-        known = colour(node.token);
-        tokens.set(node.token, known);
-      }
+    const own = (node: number): Rgb => {
+      if (content.compare)
+        return changed(tree.value[node] ?? 0, tree.base?.[node] ?? NaN, plain, worse, better);
+      const name = tree.token?.(node);
+      if (name === undefined) return nameColour(tree.name(node), dark);
+      let known = tokens.get(name);
+      if (known === undefined) tokens.set(name, (known = colour(name)));
       return known;
     };
-    return (index, above) => {
-      const node = (this.flame as Flame).node(index);
+    return (node, above) => {
       const base = own(node);
-      const dimmed = above || (this.found !== null && this.found[index] !== 1);
-      const shown = dimmed ? mix(base, ground, 0.68) : base;
-      return index === this.hovered ? mix(shown, colour('ink'), 0.18) : shown;
+      return above || (this.found !== null && this.found.is[node] !== 1)
+        ? mix(base, ground, 0.68)
+        : base;
     };
   }
 
@@ -327,14 +382,15 @@ export class FlameGraph {
     const node = this.under(event);
     if (node !== this.hovered) {
       this.hovered = node;
-      this.later();
+      this.mark();
+      if (node >= 0)
+        fill(
+          this.tip,
+          ...this.describe(node).map((line, index) => h(index === 0 ? 'b' : 'span', {}, line)),
+        );
     }
     this.tip.hidden = node < 0;
     if (node < 0) return;
-    fill(
-      this.tip,
-      ...this.describe(node).map((line, index) => h(index === 0 ? 'b' : 'span', {}, line)),
-    );
     const place = this.box.getBoundingClientRect();
     const [x, y] = [event.clientX - place.left, event.clientY - place.top];
     this.tip.style.left = `${Math.max(0, Math.min(x + 14, place.width - this.tip.offsetWidth - 4))}px`;
@@ -345,7 +401,7 @@ export class FlameGraph {
     this.tip.hidden = true;
     if (this.hovered < 0) return;
     this.hovered = -1;
-    this.later();
+    this.mark();
   }
 
   private click(event: MouseEvent): void {
@@ -358,12 +414,12 @@ export class FlameGraph {
     // A box above the zoomed one leads back to it.
     if (again || (this.flame.depth[node] ?? 0) < (this.flame.depth[this.top()] ?? 0))
       this.zoomTo(node);
-    else this.acts.choose(this.flame.node(node).key);
+    else this.acts.choose(this.flame.key(node));
   }
 
   private zoomTo(node: number): void {
     if (this.flame === null) return;
-    this.acts.zoom(node === 0 ? '' : this.flame.node(node).key);
+    this.acts.zoom(node === 0 ? '' : this.flame.key(node));
   }
 
   private key(event: KeyboardEvent): void {
@@ -402,40 +458,41 @@ export class FlameGraph {
     }
     event.preventDefault();
     if (to < 0) return;
-    this.acts.choose(flame.node(to).key);
+    this.acts.choose(flame.key(to));
     this.acts.say(this.describe(to).join(', '));
   }
 
   private describe(index: number): string[] {
     const { flame, content } = this;
     if (flame === null || content === null) return [];
-    const node = flame.node(index);
+    const { value, base } = flame.tree;
+    const now = value[index] ?? NaN;
     const share = (of: number): string =>
       percent(
         (flame.width[of] ?? 0) === 0 ? 0 : (flame.width[index] ?? 0) / (flame.width[of] ?? 1),
       );
     const lines = [
-      trimRight(node.name, 600),
-      `${content.measure}: ${content.format(node.value)}`,
+      trimRight(flame.name(index), 600),
+      `${content.measure}: ${Number.isNaN(now) ? 'unknown' : content.format(now)}`,
       `${share(0)} of all`,
     ];
     const [top, parent] = [this.top(), flame.parent[index] ?? -1];
     if (top !== 0 && top !== index)
-      lines.push(`${share(top)} of ${trimRight(flame.node(top).name, 40)}`);
+      lines.push(`${share(top)} of ${trimRight(flame.name(top), 40)}`);
     if (parent > 0 && parent !== top) lines.push(`${share(parent)} of its parent`);
+    const then = base?.[index] ?? NaN;
     if (content.compare)
       lines.push(
-        node.base === null || node.base === undefined
+        Number.isNaN(then)
           ? 'New: not in the base run'
-          : `Base: ${content.format(node.base)} (${change(node.value - node.base, content.format)})`,
+          : `Base: ${content.format(then)} (${change((Number.isNaN(now) ? 0 : now) - then, content.format)})`,
       );
     return lines;
   }
 }
 
-function changed(node: FlameNode, plain: Rgb, worse: Rgb, better: Rgb): Rgb {
-  if (node.base === null || node.base === undefined || node.base === 0)
-    return node.value > 0 ? worse : plain;
-  const part = Math.max(-1, Math.min(1, (node.value / node.base - 1) / FULL_CHANGE));
+function changed(now: number, base: number, plain: Rgb, worse: Rgb, better: Rgb): Rgb {
+  if (Number.isNaN(base) || base === 0) return now > 0 ? worse : plain;
+  const part = Math.max(-1, Math.min(1, ((now > 0 ? now : 0) / base - 1) / FULL_CHANGE));
   return mix(plain, part > 0 ? worse : better, Math.abs(part));
 }

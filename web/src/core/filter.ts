@@ -38,6 +38,25 @@ export function textFilter(query: string, regex: boolean): TextFilter {
   };
 }
 
+/**
+ * What a picture looks for: null for nothing, and the same test for the same words, so that it knows
+ * that nothing changed.
+ */
+export class NameSearch {
+  private key = '';
+  private test: Test<string> | null = null;
+
+  find(query: string, regex: boolean): Test<string> | null {
+    const key = `${query}|${regex}`;
+    if (key !== this.key) {
+      const filter = textFilter(query, regex);
+      this.key = key;
+      this.test = query.trim() === '' || filter.problem !== null ? null : filter.test;
+    }
+    return this.test;
+  }
+}
+
 /** Filter of one text column: a part of it, `=exact`, `!without`, or `/expression/`. */
 export function columnTextFilter(query: string): TextFilter {
   const text = query.trim();

@@ -120,7 +120,8 @@ export interface Tree<R> {
 
 /**
  * A tree as the lines it shows: a row stays if it or anything below it passes; siblings are
- * ordered.
+ * ordered. Without a filter only what is open is looked at. By lists, not by recursion: how deep a
+ * tree is the capture says.
  */
 export function seenTree<R>(
   roots: readonly R[],
@@ -131,30 +132,43 @@ export function seenTree<R>(
   const { test, problems } = rowTest(columns, view);
   const order = sorter(columns, view.sort);
   const filtering = view.q.trim() !== '' || Object.keys(view.where).length > 0;
-  const keeps = new Map<R, boolean>();
-  const keep = (row: R): boolean => {
-    const below = tree.children(row).map(keep).some(Boolean);
-    const result = below || test(row);
-    keeps.set(row, result);
-    return result;
-  };
-  roots.forEach(keep);
-  const rows: R[] = [];
-  const walk = (siblings: readonly R[]): void => {
-    const kept = siblings.filter((row) => keeps.get(row) === true);
-    if (order !== null) kept.sort(order);
-    for (const row of kept) {
-      rows.push(row);
-      // While filtering, the way to what was found is open.
-      if (
-        tree.isOpen(row) ||
-        (filtering && tree.children(row).some((child) => keeps.get(child) === true))
-      ) {
-        walk(tree.children(row));
+  const keeps = new Set<R>();
+  if (filtering) {
+    const all: R[] = [...roots];
+    const above: number[] = roots.map(() => -1);
+    for (let i = 0; i < all.length; i += 1) {
+      for (const child of tree.children(all[i] as R)) {
+        all.push(child);
+        above.push(i);
       }
     }
+    const below = new Uint8Array(all.length);
+    for (let i = all.length - 1; i >= 0; i -= 1) {
+      const row = all[i] as R;
+      if (below[i] === 0 && !test(row)) continue;
+      keeps.add(row);
+      const parent = above[i] ?? -1;
+      if (parent >= 0) below[parent] = 1;
+    }
+  }
+  const inOrder = (siblings: readonly R[]): readonly R[] => {
+    const kept = filtering ? siblings.filter((row) => keeps.has(row)) : siblings;
+    return order === null ? kept : [...kept].sort(order);
   };
-  walk(roots);
+  const rows: R[] = [];
+  const stack: { list: readonly R[]; at: number }[] = [{ list: inOrder(roots), at: 0 }];
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const row = top.list[top.at];
+    if (row === undefined) {
+      stack.pop();
+      continue;
+    }
+    top.at += 1;
+    rows.push(row);
+    // While filtering, the way to what was found is open.
+    if (tree.isOpen(row) || (filtering && tree.children(row).some((child) => keeps.has(child))))
+      stack.push({ list: inOrder(tree.children(row)), at: 0 });
+  }
   return { rows, problems };
 }
 

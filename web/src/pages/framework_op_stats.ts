@@ -40,6 +40,7 @@ import {
 } from '../core/format';
 import { amount, number, records, text, type Cell, type GvizTable, type Rec } from '../core/gviz';
 import { addressKey, distinctTails } from '../core/names';
+import { openRows, toggleRow } from '../core/open_rows';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
 import { slowestLink, tracePlace } from '../core/trace_link';
@@ -520,18 +521,9 @@ class OpStatsPage implements Page {
     );
   }
 
-  private open(): Set<string> {
-    return new Set(
-      this.context.url
-        .get('open')
-        .split(',')
-        .filter((path) => path !== '')
-        .map((path) => path.replace(/%2C/g, ',')),
-    );
-  }
-
   private tree(): RowTree<Op> {
-    const open = this.open();
+    const { url } = this.context;
+    const open = openRows(url);
     const roots = this.rows();
     // With one scope at the top there is nothing to see until it is open.
     const single = roots.filter((row) => row.members.length > 0).length === 1 && roots.length === 1;
@@ -541,16 +533,7 @@ class OpStatsPage implements Page {
       children: (row) => row.members,
       depth: (row) => row.depth,
       isOpen,
-      toggle: (row) => {
-        const next = this.open();
-        if (!next.delete(row.key)) next.add(row.key);
-        this.context.url.set({
-          open: [...next]
-            .sort()
-            .map((path) => path.replace(/,/g, '%2C'))
-            .join(','),
-        });
-      },
+      toggle: (row) => toggleRow(url, row.key),
     };
   }
 

@@ -24,8 +24,8 @@ import { ToolView } from '../components/tool_view';
 import { difference, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { downloadText } from '../core/csv';
 import { fill, h } from '../core/dom';
-import { textFilter } from '../core/filter';
-import { folded, type FlameNode } from '../core/flame';
+import { NameSearch } from '../core/filter';
+import { flameTree, folded, type FlameNode, type FlameTree } from '../core/flame';
 import {
   asPercent,
   columnDecimals,
@@ -47,6 +47,7 @@ import {
   type ProfileNode,
 } from '../core/hlo';
 import { trimRight } from '../core/names';
+import { openRows, toggleRow } from '../core/open_rows';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
 import { tracePlace } from '../core/trace_link';
@@ -115,12 +116,12 @@ function rowsOf(root: Compared, scale: number, comparing: boolean): Row[] {
   return top;
 }
 
-function flameOf(rows: readonly Row[], name: string): FlameNode {
+function flameOf(rows: readonly Row[], name: string, comparing: boolean): FlameTree {
   const root: FlameNode & { children: FlameNode[] } = {
     key: '',
     name,
     value: rows.reduce((sum, row) => sum + row.time, 0),
-    base: rows.reduce((sum, row) => sum + (row.difference?.base ?? 0), 0),
+    ...(comparing ? { base: rows.reduce((sum, row) => sum + (row.difference?.base ?? 0), 0) } : {}),
     children: [],
   };
   const stack: [readonly Row[], FlameNode[]][] = [[rows, root.children]];
@@ -132,14 +133,14 @@ function flameOf(rows: readonly Row[], name: string): FlameNode {
         key: row.key,
         name: row.node.name,
         value: row.time,
-        base: row.difference?.base ?? null,
+        ...(comparing ? { base: row.difference?.base ?? null } : {}),
         children,
         ...(row.node.category === '' ? {} : { token: categoryToken(row.node.category) }),
       });
       stack.push([row.children, children]);
     }
   }
-  return root;
+  return flameTree(root);
 }
 
 class OpProfilePage implements Page {
@@ -156,11 +157,8 @@ class OpProfilePage implements Page {
   private data: Data | null = null;
   private base: Data | null = null;
   private steps: StepCounts | null = null;
-  private memo: { key: string; rows: Row[]; flame: FlameNode } | null = null;
-  private search: { key: string; test: ((name: string) => boolean) | null } = {
-    key: '',
-    test: null,
-  };
+  private memo: { key: string; rows: Row[]; flame: FlameTree } | null = null;
+  private readonly search = new NameSearch();
   private lastShape = '';
 
   constructor(private readonly context: PageContext) {
@@ -290,7 +288,7 @@ class OpProfilePage implements Page {
     return data === null ? null : this.idleIn() ? data.withIdle : data.withoutIdle;
   }
 
-  private made(): { rows: Row[]; flame: FlameNode } {
+  private made(): { rows: Row[]; flame: FlameTree } {
     const key = String(this.idleIn());
     if (this.memo?.key === key) return this.memo;
     const root = compareTrees(this.tree(this.data), this.tree(this.base));
@@ -303,6 +301,7 @@ class OpProfilePage implements Page {
         { program: 'All programs', category: 'All categories', provenance: 'All programs' }[
           this.by()
         ],
+        this.base !== null,
       ),
     };
     return this.memo;
@@ -344,32 +343,20 @@ class OpProfilePage implements Page {
     const top = data.withoutIdle?.children ?? [];
     const [largest] = [...top].sort((a, b) => b.time - a.time);
     this.flame.set({
-      root: flame,
+      tree: flame,
       measure: 'Time',
       format: microseconds,
       compare: this.base !== null,
       byBase: this.base !== null && this.context.url.get('width') === 'base',
       zoom: this.context.url.get('zoom'),
       selected: this.context.url.get('sel'),
-      search: this.searched(),
+      search: this.search.find(this.context.url.get('q'), this.context.url.get('re') === '1'),
       summary:
         largest === undefined
           ? 'Nothing ran.'
           : `${count(top.length)} at the top; the largest is ${largest.name} with ${percent(largest.share)}. The table below has the same tree.`,
     });
     this.showDetail();
-  }
-
-  /** The same test for the same words, so that the picture knows that nothing changed. */
-  private searched(): ((name: string) => boolean) | null {
-    const { url } = this.context;
-    const [q, regex] = [url.get('q'), url.get('regex') !== ''];
-    const key = `${q}|${regex}`;
-    if (this.search.key !== key) {
-      const filter = textFilter(q, regex);
-      this.search = { key, test: q.trim() === '' || filter.problem !== null ? null : filter.test };
-    }
-    return this.search.test;
   }
 
   /** Whether the answer has fewer children somewhere than there are. */
@@ -385,31 +372,14 @@ class OpProfilePage implements Page {
 
   private rowTree(rows: readonly Row[]): RowTree<Row> {
     const { url } = this.context;
-    const read = (): Set<string> =>
-      new Set(
-        url
-          .get('open')
-          .split(',')
-          .filter((path) => path !== '')
-          .map((path) => path.replace(/%2C/g, ',')),
-      );
     // With one program at the top there is nothing to see until it is open.
     const single = rows.length === 1 ? rows[0]?.key : undefined;
-    const open = read();
+    const open = openRows(url);
     return {
       children: (row) => row.children,
       depth: (row) => row.depth,
       isOpen: (row) => row.children.length > 0 && open.has(row.key) !== (row.key === single),
-      toggle: (row) => {
-        const next = read();
-        if (!next.delete(row.key)) next.add(row.key);
-        url.set({
-          open: [...next]
-            .sort()
-            .map((path) => path.replace(/,/g, '%2C'))
-            .join(','),
-        });
-      },
+      toggle: (row) => toggleRow(url, row.key),
     };
   }
 
@@ -766,12 +736,7 @@ class OpProfilePage implements Page {
     const { rows, flame } = this.made();
     if (rows.length === 0) return;
     // Whole nanoseconds: what reads such files reads whole numbers.
-    const scaled = (node: FlameNode): FlameNode => ({
-      ...node,
-      value: node.value * 1000,
-      children: node.children.map(scaled),
-    });
-    downloadText(`op_profile_${this.by()}.folded`, folded(scaled(flame)), 'text/plain');
+    downloadText(`op_profile_${this.by()}.folded`, folded(flame, 1000), 'text/plain');
   }
 }
 
