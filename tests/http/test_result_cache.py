@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Summaries kept on disk: what is opened at a second visit, and what is not believed."""
 
+import json
 import os
 import stat
 import subprocess
@@ -77,6 +78,33 @@ class Kept(Case):
             self.assertEqual(stat.S_IMODE(os.stat(name).st_mode), 0o600)
         self.assertEqual(stat.S_IMODE(os.stat(self.cache).st_mode), 0o700)
         self.assertEqual(sorted(os.listdir(self.logdir)), ["plugins"])
+
+    def test_other_peaks(self):
+        def ridge(*peaks, cache=("--cache-dir", self.cache)):
+            server = self.serve(*cache, *peaks, self.logdir)
+            answer = server.get("/data", run=RUN, tag="roofline_model")
+            self.assertEqual(answer.status, 200, answer.body)
+            self.assertEqual(server.stop(), 0)
+            return json.loads(answer.body)[0]["p"], answer.headers["ETag"]
+
+        files = []
+        for number, tflops in enumerate((100, 200)):
+            files.append(self.path("peaks%d" % number))
+            with open(files[-1], "w", encoding="utf-8") as f:
+                f.write("[*]\ntflops = %d\nhbm_gbs = 1000\n" % tflops)
+        plain, plain_tag = ridge(cache=("--no-cache",))
+        tags = {plain_tag}
+        # Each the second time from what an earlier server kept, with others' answers between.
+        for visit in range(2):
+            for number, name in enumerate(files):
+                have, tag = ridge("--peaks", name)
+                # GFLOP/s, and FLOP/byte: GFLOP/s / (GB/s).
+                self.assertEqual(float(have["peak_flop_rate"]), (100000, 200000)[number])
+                self.assertEqual(float(have["hbm_ridge_point"]), (100, 200)[number])
+                self.assertEqual(have["peaks_source"], "the file of --peaks")
+                self.assertEqual(tag in tags, visit == 1)
+                tags.add(tag)
+            self.assertEqual(ridge(), (plain, plain_tag))
 
     def test_another_choice_of_hosts(self):
         hosts = (None, "worker-01", "worker-02")
