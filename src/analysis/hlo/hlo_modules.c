@@ -3,8 +3,8 @@
 
 #include "analysis/events/op_name.h"
 #include "analysis/events/schema.h"
+#include "analysis/hlo/hlo_fields.h"
 #include "base/alloc.h"
-#include "wire/pb_cursor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,104 +14,34 @@ static struct tfp_str text(const char *s)
 	return (struct tfp_str){s, strlen(s)};
 }
 
-/* What an instruction's message has beyond what the program knows of it. */
-struct extra {
-	struct tfp_str fusion_kind, op_name, op_type, deduplicated_name, source_file;
-	int64_t source_line;
-	bool base_dilated, window_dilated;
-};
-
-static struct tfp_str bytes_of(struct tfp_pb_cursor *c)
+static struct tfp_str category_of_fusion(const struct tfp_hlo_op *op)
 {
-	const uint8_t *data;
-	size_t size;
-	return tfp_pb_bytes(c, &data, &size) ? (struct tfp_str){(const char *)data, size}
-					     : (struct tfp_str){"", 0};
+	struct tfp_str kind;
+	tfp_hlo_field(op->message, 11, &kind);
+	return text(tfp_str_equal(kind, "kInput")    ? "input fusion"
+		    : tfp_str_equal(kind, "kOutput") ? "output fusion"
+		    : tfp_str_equal(kind, "kCustom") ? "custom fusion"
+						     : "loop fusion");
 }
 
-static struct tfp_pb_cursor walk(struct tfp_str message)
+static struct tfp_str category_of_convolution(const struct tfp_hlo_op *op)
 {
-	return tfp_pb_cursor((const uint8_t *)message.data, message.size);
-}
-
-/* xla_data.proto: OpMetadata. */
-static void read_metadata(struct extra *x, struct tfp_str message)
-{
-	struct tfp_pb_cursor c = walk(message);
-	uint32_t tag;
-	while (tfp_pb_next(&c, &tag)) {
-		switch (tag) {
-		case TFP_PB_TAG(1, TFP_PB_BYTES):
-			x->op_type = bytes_of(&c);
-			break;
-		case TFP_PB_TAG(2, TFP_PB_BYTES):
-			x->op_name = bytes_of(&c);
-			break;
-		case TFP_PB_TAG(3, TFP_PB_BYTES):
-			x->source_file = bytes_of(&c);
-			break;
-		case TFP_PB_TAG(4, TFP_PB_VARINT):
-			tfp_pb_int64(&c, &x->source_line);
-			break;
-		case TFP_PB_TAG(12, TFP_PB_BYTES):
-			x->deduplicated_name = bytes_of(&c);
-			break;
-		default:
-			tfp_pb_skip(&c, tag);
-		}
+	struct tfp_hlo_details details;
+	bool base = false, window = false;
+	/* What of a damaged message was read counts. */
+	(void)!tfp_hlo_details(op, &details, NULL);
+	for (size_t i = 0; i < details.window_rank; i++) {
+		base |= details.window[i].base_dilation > 1;
+		window |= details.window[i].window_dilation > 1;
 	}
-}
-
-/* xla_data.proto: Window. */
-static void read_window(struct extra *x, struct tfp_str message)
-{
-	struct tfp_pb_cursor c = walk(message);
-	uint32_t tag;
-	while (tfp_pb_next(&c, &tag)) {
-		if (tag != TFP_PB_TAG(1, TFP_PB_BYTES)) {
-			tfp_pb_skip(&c, tag);
-			continue;
-		}
-		struct tfp_pb_cursor dimension = walk(bytes_of(&c));
-		int64_t dilation = 1;
-		while (tfp_pb_next(&dimension, &tag)) {
-			if (tag == TFP_PB_TAG(5, TFP_PB_VARINT) &&
-			    tfp_pb_int64(&dimension, &dilation))
-				x->window_dilated |= dilation > 1;
-			else if (tag == TFP_PB_TAG(6, TFP_PB_VARINT) &&
-				 tfp_pb_int64(&dimension, &dilation))
-				x->base_dilated |= dilation > 1;
-			else
-				tfp_pb_skip(&dimension, tag);
-		}
-	}
-}
-
-static void read_extra(struct extra *x, struct tfp_str message)
-{
-	struct tfp_pb_cursor c = walk(message);
-	uint32_t tag;
-	*x = (struct extra){.source_line = 0};
-	x->fusion_kind = x->op_name = x->op_type = x->deduplicated_name = x->source_file = text("");
-	while (tfp_pb_next(&c, &tag)) {
-		switch (tag) {
-		case TFP_PB_TAG(7, TFP_PB_BYTES):
-			read_metadata(x, bytes_of(&c));
-			break;
-		case TFP_PB_TAG(11, TFP_PB_BYTES):
-			x->fusion_kind = bytes_of(&c);
-			break;
-		case TFP_PB_TAG(15, TFP_PB_BYTES):
-			read_window(x, bytes_of(&c));
-			break;
-		default:
-			tfp_pb_skip(&c, tag);
-		}
-	}
+	return text(base && window ? "convolution base-dilated window-dilated"
+		    : base         ? "convolution base-dilated"
+		    : window       ? "convolution window-dilated"
+				   : "convolution");
 }
 
 /* What XProf calls the category of an instruction (hlo_modules.md 2). */
-static struct tfp_str category_of(const struct tfp_hlo_op *op, const struct extra *x)
+static struct tfp_str category_of(const struct tfp_hlo_op *op)
 {
 	switch (op->opcode) {
 	case TFP_HLO_TRANSPOSE:
@@ -120,16 +50,9 @@ static struct tfp_str category_of(const struct tfp_hlo_op *op, const struct extr
 	case TFP_HLO_DYNAMIC_RESHAPE:
 		return text("data formatting");
 	case TFP_HLO_FUSION:
-		return text(tfp_str_equal(x->fusion_kind, "kInput")    ? "input fusion"
-			    : tfp_str_equal(x->fusion_kind, "kOutput") ? "output fusion"
-			    : tfp_str_equal(x->fusion_kind, "kCustom") ? "custom fusion"
-								       : "loop fusion");
+		return category_of_fusion(op);
 	case TFP_HLO_CONVOLUTION:
-		return text(x->base_dilated && x->window_dilated
-				    ? "convolution base-dilated window-dilated"
-			    : x->base_dilated   ? "convolution base-dilated"
-			    : x->window_dilated ? "convolution window-dilated"
-						: "convolution");
+		return category_of_convolution(op);
 	case TFP_HLO_MAP:
 		return text("non-fusion elementwise");
 	default:
@@ -139,7 +62,8 @@ static struct tfp_str category_of(const struct tfp_hlo_op *op, const struct extr
 }
 
 /* Writes `op_name:op_type`; false without memory. */
-static bool fullname_of(struct tfp_arena *arena, const struct extra *x, struct tfp_str *out)
+static bool fullname_of(struct tfp_arena *arena, const struct tfp_hlo_metadata *x,
+			struct tfp_str *out)
 {
 	*out = text("");
 	if (x->op_name.size == 0)
@@ -159,13 +83,12 @@ static bool fullname_of(struct tfp_arena *arena, const struct extra *x, struct t
 static bool read_instruction(struct tfp_hlo_modules *all, struct tfp_hlo_instruction *out,
 			     const struct tfp_hlo_op *op)
 {
-	struct extra x;
-	read_extra(&x, op->message);
+	struct tfp_hlo_metadata x = tfp_hlo_metadata(op);
 	out->name = op->name;
-	out->category = category_of(op, &x);
+	out->category = category_of(op);
 	out->deduplicated_name = x.deduplicated_name;
 	out->source_file = x.source_file;
-	out->source_line = (int32_t)x.source_line;
+	out->source_line = x.source_line;
 	all->is_training |= tfp_op_is_gradient(x.op_name, x.op_type);
 	return fullname_of(&all->arena, &x, &out->op_fullname);
 }

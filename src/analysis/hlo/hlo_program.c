@@ -411,7 +411,6 @@ uint64_t tfp_hlo_program_heap_bytes(const struct tfp_hlo_program *p)
 /* ---- details ---- */
 
 enum {
-	D_METADATA = 7,
 	D_FUSION_KIND = 11,
 	D_DIMENSIONS = 14,
 	D_WINDOW = 15,
@@ -579,13 +578,9 @@ enum tfp_status tfp_hlo_details(const struct tfp_hlo_op *op, struct tfp_hlo_deta
 	bool ok = true;
 	uint32_t tag;
 	*d = (struct tfp_hlo_details){.feature_group_count = 0};
-	d->fusion_kind = d->custom_call_target = d->backend_config = d->metadata =
-		(struct tfp_str){"", 0};
+	d->fusion_kind = d->custom_call_target = d->backend_config = (struct tfp_str){"", 0};
 	while (ok && tfp_pb_next(&c, &tag)) {
 		switch (tag) {
-		case TFP_PB_TAG(D_METADATA, TFP_PB_BYTES):
-			d->metadata = text(&c);
-			break;
 		case TFP_PB_TAG(D_FUSION_KIND, TFP_PB_BYTES):
 			d->fusion_kind = text(&c);
 			break;

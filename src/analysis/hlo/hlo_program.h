@@ -101,9 +101,9 @@ struct tfp_hlo_list {
 };
 
 /* What an instruction says besides; absent fields are as XLA takes them (0, or 1 for counts of
- * groups and dilations). */
+ * groups and dilations). tfp_hlo_metadata is apart: who wants one does not want the other. */
 struct tfp_hlo_details {
-	struct tfp_str fusion_kind, custom_call_target, backend_config, metadata;
+	struct tfp_str fusion_kind, custom_call_target, backend_config;
 	struct tfp_hlo_list dimensions, fft_length;
 	struct tfp_hlo_list lhs_contracting;
 	struct tfp_hlo_dimension window[TFP_HLO_RANK_MAX];
@@ -121,6 +121,17 @@ struct tfp_hlo_details {
  * than TFP_HLO_RANK_MAX entries. */
 enum tfp_status tfp_hlo_details(const struct tfp_hlo_op *op, struct tfp_hlo_details *details,
 				struct tfp_error *err) TFP_CHECK;
+
+/* Where an instruction comes from (xla_data.proto: OpMetadata). Texts are the file's bytes, and
+ * numbers 0, where nothing is said. */
+struct tfp_hlo_metadata {
+	struct tfp_str op_type, op_name, source_file, deduplicated_name, scheduling_name;
+	int32_t source_line, source_end_line, source_column, source_end_column;
+	int64_t stack_frame; /* number of a frame */
+};
+
+/* Damage ends the reading, as everywhere in what is printed. */
+struct tfp_hlo_metadata tfp_hlo_metadata(const struct tfp_hlo_op *op);
 
 /* Where in the source of the program an instruction comes from. */
 struct tfp_hlo_source {

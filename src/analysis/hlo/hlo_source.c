@@ -8,6 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void read_metadata(struct tfp_hlo_metadata *m, struct tfp_str message)
+{
+	struct tfp_str *const texts[] = {[1] = &m->op_type,
+					 [2] = &m->op_name,
+					 [3] = &m->source_file,
+					 [12] = &m->deduplicated_name,
+					 [16] = &m->scheduling_name};
+	int32_t *const numbers[] = {[4] = &m->source_line,
+				    [17] = &m->source_end_line,
+				    [18] = &m->source_column,
+				    [19] = &m->source_end_column};
+	struct tfp_pb_cursor c = tfp_hlo_walk(message);
+	int64_t value;
+	uint32_t tag;
+	while (tfp_pb_next(&c, &tag)) {
+		uint32_t field = TFP_PB_FIELD(tag), wire = TFP_PB_WIRE(tag);
+		if (wire == TFP_PB_BYTES && field < sizeof(texts) / sizeof(*texts) && texts[field])
+			*texts[field] = tfp_hlo_bytes(&c);
+		else if (wire == TFP_PB_VARINT && field == 15)
+			tfp_pb_int64(&c, &m->stack_frame);
+		else if (wire == TFP_PB_VARINT && field < sizeof(numbers) / sizeof(*numbers) &&
+			 numbers[field]) {
+			if (tfp_pb_int64(&c, &value))
+				*numbers[field] = (int32_t)value;
+		} else {
+			tfp_pb_skip(&c, tag);
+		}
+	}
+}
+
+struct tfp_hlo_metadata tfp_hlo_metadata(const struct tfp_hlo_op *op)
+{
+	enum { METADATA = 7 };
+	const struct tfp_str none = {"", 0};
+	struct tfp_hlo_metadata m = {.op_type = none,
+				     .op_name = none,
+				     .source_file = none,
+				     .deduplicated_name = none,
+				     .scheduling_name = none};
+	struct tfp_str message;
+	if (tfp_hlo_field(op->message, METADATA, &message))
+		read_metadata(&m, message);
+	return m;
+}
+
 /* StackFrameIndexProto: flat lists, whose entries name one another by place from 1 on. */
 enum { INDEX_FILES = 1, INDEX_LOCATIONS = 3, INDEX_FRAMES = 4 };
 
@@ -120,13 +165,9 @@ static bool first_place(struct tfp_str stack, struct tfp_hlo_source *source)
 bool tfp_hlo_source_of(const struct tfp_hlo_frames *frames, const struct tfp_hlo_op *op,
 		       struct tfp_arena *arena, struct tfp_hlo_source *source)
 {
-	/* xla_data.proto: OpMetadata. */
-	enum { METADATA = 7, SOURCE_FILE = 3, SOURCE_LINE = 4, STACK_FRAME = 15 };
-	struct tfp_str metadata;
+	struct tfp_hlo_metadata metadata = tfp_hlo_metadata(op);
+	int64_t number = metadata.stack_frame;
 	*source = (struct tfp_hlo_source){.file = {"", 0}, .stack = {"", 0}};
-	if (!tfp_hlo_field(op->message, METADATA, &metadata))
-		return true;
-	int64_t number = tfp_hlo_number(metadata, STACK_FRAME, 0);
 	size_t size = write_stack(frames, number, NULL, 0);
 	if (size) {
 		char *text = tfp_arena_alloc(arena, size + 1);
@@ -138,7 +179,7 @@ bool tfp_hlo_source_of(const struct tfp_hlo_frames *frames, const struct tfp_hlo
 	}
 	if (first_place(source->stack, source))
 		return true;
-	tfp_hlo_field(metadata, SOURCE_FILE, &source->file);
-	source->line = (int32_t)tfp_hlo_number(metadata, SOURCE_LINE, 0);
+	source->file = metadata.source_file;
+	source->line = metadata.source_line;
 	return true;
 }
