@@ -272,6 +272,149 @@ static void check_literal(const int64_t *sizes, size_t rank, const int64_t *valu
 	tfp_buf_release(&text);
 }
 
+/* bytes: the values of a type that lies as such in a field. */
+static void check_bytes(unsigned type, uint32_t field, const char *bytes, size_t count,
+			const char *expected)
+{
+	struct tfp_buf b, text;
+	int64_t size = (int64_t)count;
+	tfp_buf_init(&b, 1 << 16);
+	tfp_buf_init(&text, 1 << 16);
+	size_t shape = tfp_pb_begin(&b, 1);
+	tfp_pb_put_uint(&b, 2, type);
+	put_list(&b, 3, &size, 1);
+	tfp_pb_end(&b, shape);
+	tfp_pb_put_bytes(&b, field, bytes, count);
+	tfp_hlo_write_literal((struct tfp_str){b.data, b.size}, 1000, &text);
+	assert_string_equal(tfp_buf_text(&text), expected);
+	tfp_buf_release(&b);
+	tfp_buf_release(&text);
+}
+
+/* Types of a byte and less. Integers are those of XLA's own test (hlo_parser_test.cc,
+ * MinMaxValues); floats were read off the formats' definitions (OCP 8-bit floating point, and
+ * ml_dtypes): smallest and largest values, one, and what is no number. */
+static void test_small_literals(void **state)
+{
+	(void)state;
+	check_bytes(TFP_HLO_TYPE_S4, 21, "\x08\x07", 2, "{-8, 7}");
+	check_bytes(TFP_HLO_TYPE_S4, 21, "\xf8\xf7", 2, "{-8, 7}"); /* high bits say nothing */
+	check_bytes(TFP_HLO_TYPE_U4, 22, "\x00\x0f", 2, "{0, 15}");
+	check_bytes(TFP_HLO_TYPE_S2, 26, "\x02\x01", 2, "{-2, 1}");
+	check_bytes(TFP_HLO_TYPE_U2, 27, "\x00\x03", 2, "{0, 3}");
+	check_bytes(TFP_HLO_TYPE_S1, 30, "\x00\x01", 2, "{0, -1}");
+	check_bytes(TFP_HLO_TYPE_U1, 31, "\x00\x01", 2, "{0, 1}");
+	check_bytes(TFP_HLO_TYPE_F8E5M2, 19, "\x00\x3c\x7b\x01\x7c\xfc\x7e\x7d", 8,
+		    "{0, 1, 5.7e+04, 1.5e-05, inf, -inf, nan, nan(0x1)}");
+	check_bytes(TFP_HLO_TYPE_F8E4M3, 28, "\x38\x77\x78\xb8", 4, "{1, 240, inf, -1}");
+	check_bytes(TFP_HLO_TYPE_F8E4M3FN, 20, "\x38\x7e\x01\x80\x7f\xff", 6,
+		    "{1, 448, 0.00195, -0, nan, -nan}");
+	check_bytes(TFP_HLO_TYPE_F8E3M4, 29, "\x30\x6f\x70", 3, "{1, 15.5, inf}");
+	check_bytes(TFP_HLO_TYPE_F8E4M3B11FNUZ, 23, "\x58\x7f\x80", 3, "{1, 30, -nan}");
+	check_bytes(TFP_HLO_TYPE_F8E5M2FNUZ, 24, "\x40\x7f\x80", 3, "{1, 5.7e+04, nan}");
+	check_bytes(TFP_HLO_TYPE_F8E4M3FNUZ, 25, "\x40\x7f\x80", 3, "{1, 240, nan}");
+	check_bytes(TFP_HLO_TYPE_F4E2M1FN, 32, "\x00\x01\x02\x07\x0f", 5, "{0, 0.5, 1, 6, -6}");
+	check_bytes(TFP_HLO_TYPE_F8E8M0FNU, 33, "\x7f\x80\x7e\xff", 4, "{1, 2, 0.5, nan}");
+	check_bytes(TFP_HLO_TYPE_S4, 21, "\x01", 1, "{1}");
+}
+
+/* Values lie as the layout says: here column by column. */
+static void test_columns(void **state)
+{
+	static const int64_t sizes[] = {2, 3}, order[] = {0, 1}, values[] = {1, 4, 2, 5, 3, 6};
+	static const char bytes[] = "\1\4\2\5\3\6";
+	(void)state;
+	for (int numbers = 0; numbers < 2; numbers++) {
+		struct tfp_buf b, text;
+		tfp_buf_init(&b, 1 << 16);
+		tfp_buf_init(&text, 1 << 16);
+		size_t shape = tfp_pb_begin(&b, 1);
+		tfp_pb_put_uint(&b, 2, numbers ? TFP_HLO_TYPE_S32 : TFP_HLO_TYPE_U8);
+		put_list(&b, 3, sizes, 2);
+		size_t layout = tfp_pb_begin(&b, 5);
+		put_list(&b, 1, order, 2);
+		tfp_pb_end(&b, layout);
+		tfp_pb_end(&b, shape);
+		if (numbers)
+			put_list(&b, 4, values, 6);
+		else
+			tfp_pb_put_bytes(&b, 3, bytes, 6);
+		tfp_hlo_write_literal((struct tfp_str){b.data, b.size}, 1000, &text);
+		assert_string_equal(tfp_buf_text(&text), "{ { 1, 2, 3 }, { 4, 5, 6 } }");
+		tfp_buf_release(&b);
+		tfp_buf_release(&text);
+	}
+}
+
+static void put_axis(struct made *m, int64_t index, int64_t before, int64_t size)
+{
+	size_t axis = tfp_pb_begin(&m->bytes, 2);
+	tfp_pb_put_int(&m->bytes, 1, index);
+	if (size) {
+		size_t part = tfp_pb_begin(&m->bytes, 2);
+		tfp_pb_put_int(&m->bytes, 1, before);
+		tfp_pb_put_int(&m->bytes, 2, size);
+		tfp_pb_end(&m->bytes, part);
+	}
+	tfp_pb_end(&m->bytes, axis);
+}
+
+static void put_gather(struct made *m, int64_t id, bool has_devices)
+{
+	static const int64_t devices[] = {0, 2, 1, 3};
+	size_t op = begin_op(m, id, "g", "all-gather", TFP_HLO_TYPE_F32);
+	tfp_pb_put_int(&m->bytes, OPERANDS, 1);
+	tfp_pb_put_int(&m->bytes, 14, 0);
+	size_t list = tfp_pb_begin(&m->bytes, 93), mesh = tfp_pb_begin(&m->bytes, 1);
+	for (int i = 0; i < 2; i++) {
+		size_t axis = tfp_pb_begin(&m->bytes, 1);
+		tfp_pb_put_text(&m->bytes, 1, i ? "axis_1" : "axis_0");
+		tfp_pb_put_int(&m->bytes, 2, 2);
+		tfp_pb_end(&m->bytes, axis);
+	}
+	if (has_devices)
+		put_list(&m->bytes, 2, devices, 4);
+	tfp_pb_end(&m->bytes, mesh);
+	put_axis(m, 1, 0, 0);
+	if (has_devices)
+		put_axis(m, 0, 1, 2);
+	tfp_pb_end(&m->bytes, list);
+	tfp_pb_end(&m->bytes, op);
+}
+
+/* Groups by the axes of a mesh: the texts are XLA's (hlo_parser_test.cc,
+ * AllReduceWithMeshAxesReplicaGroupList; spmd_partitioner_util_test.cc for devices). A scan is
+ * that test's, too. */
+static void test_newer(void **state)
+{
+	struct made m = {0};
+	(void)state;
+	begin(&m);
+	begin_computation(&m, 9, "main", 4);
+	tfp_pb_end(&m.bytes, begin_op(&m, 1, "x", "parameter", TFP_HLO_TYPE_F32));
+	put_gather(&m, 2, false);
+	put_gather(&m, 3, true);
+	size_t op = begin_op(&m, 4, "scan", "scan", TFP_HLO_TYPE_F32);
+	tfp_pb_put_int(&m.bytes, OPERANDS, 1);
+	tfp_pb_put_int(&m.bytes, 14, 0);
+	tfp_pb_put_int(&m.bytes, 94, 1);
+	tfp_pb_put_int(&m.bytes, 95, 1);
+	tfp_pb_put_int(&m.bytes, 96, 1);
+	tfp_pb_end(&m.bytes, op);
+	tfp_pb_end(&m.bytes, m.computation);
+	load(&m);
+	check_op(&m, 1,
+		 "%g = f32[] all-gather(f32[] %x), "
+		 "replica_groups=mesh['axis_0'=2,'axis_1'=2] {'axis_1'}, dimensions={0}");
+	check_op(&m, 2,
+		 "%g = f32[] all-gather(f32[] %x), replica_groups=mesh['axis_0'=2,'axis_1'=2], "
+		 "device_ids=(0,2,1,3) {'axis_1','axis_0':(1)2}, dimensions={0}");
+	check_op(&m, 3,
+		 "%scan = f32[] scan(f32[] %x), dimensions={0}, num_carries=1, is_reverse=true, "
+		 "is_associative=true");
+	release(&m);
+}
+
 static void test_literals(void **state)
 {
 	static const int64_t values[] = {1, -2, 3, 4}, two[] = {2, 2}, rows[] = {2, 1},
@@ -352,7 +495,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modules),  cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_async),    cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_literals), cmocka_unit_test(test_source),
+		cmocka_unit_test(test_literals), cmocka_unit_test(test_small_literals),
+		cmocka_unit_test(test_columns),  cmocka_unit_test(test_newer),
+		cmocka_unit_test(test_source),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

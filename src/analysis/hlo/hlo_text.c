@@ -19,10 +19,12 @@ enum {
 	F_MANTISSA_BITS = 19,
 	F_DYNAMIC_SLICE_SIZES = 20,
 	F_PADDING = 21,
+	F_OUTFEED_CONFIG = 22,
 	F_DISTRIBUTION = 23,
 	F_EPSILON = 24,
 	F_FEATURE_INDEX = 25,
 	F_CHANNEL_ID = 26,
+	F_INFEED_CONFIG = 27,
 	F_TARGET = 28,
 	F_OUTFEED_SHAPE = 29,
 	F_DOT = 30,
@@ -32,12 +34,15 @@ enum {
 	F_GATHER_SLICES = 34,
 	F_SHARDING = 40,
 	F_BACKEND_CONFIG = 43,
+	F_ALL_REDUCE_ID = 45,
 	F_HOST_TRANSFER = 47,
 	F_SCATTER = 48,
 	F_REPLICA_GROUPS = 49,
 	F_FEATURE_GROUPS = 50,
 	F_PRECISION = 51,
 	F_SOURCE_TARGETS = 52,
+	F_DOMAIN_ENTRY = 54,
+	F_DOMAIN_EXIT = 55,
 	F_CONSTRAIN_LAYOUT = 56,
 	F_OPERAND_SHAPES = 57,
 	F_BATCH_GROUPS = 58,
@@ -61,12 +66,17 @@ enum {
 	F_THREAD = 79,
 	F_PREFETCH_INDEX = 80,
 	F_K = 81,
+	F_STATISTICS = 82,
 	F_LARGEST = 85,
 	F_DEVICE_LIST = 87,
 	F_COMPOSITE = 89,
 	F_RAGGED_DOT = 90,
 	F_ACCURACY = 91,
 	F_IOTA_LIST = 92,
+	F_MESH_LIST = 93,
+	F_REVERSED = 94,
+	F_CARRIES = 95,
+	F_ASSOCIATIVE = 96,
 };
 
 struct writer {
@@ -558,11 +568,85 @@ static void put_groups(struct writer *w, struct tfp_str message, uint32_t field)
 	tfp_buf_putc(w->out, '}');
 }
 
+/* The nth message of a field; false when there are fewer. */
+static bool nth(struct tfp_str message, uint32_t field, int64_t n, struct tfp_str *value)
+{
+	struct tfp_pb_cursor c = tfp_hlo_walk(message);
+	for (int64_t i = 0; tfp_hlo_next(&c, field, value); i++) {
+		if (i == n)
+			return true;
+	}
+	return false;
+}
+
+/* MeshProto: "mesh['x'=2,'y'=4]", with the devices where they are not counted up. */
+static void put_mesh(struct writer *w, struct tfp_str mesh)
+{
+	struct tfp_pb_cursor c = tfp_hlo_walk(mesh);
+	struct tfp_str axis, name;
+	size_t i = 0;
+	for (; !is_full(w) && tfp_hlo_next(&c, 1, &axis); i++) {
+		tfp_hlo_field(axis, 1, &name);
+		tfp_buf_puts(w->out, i ? ",'" : "mesh['");
+		put(w->out, name);
+		tfp_buf_printf(w->out, "'=%" PRId64, tfp_hlo_number(axis, 2, 0));
+	}
+	if (i == 0) {
+		tfp_buf_printf(w->out, "maximal_mesh[device_id=%" PRId64 "]",
+			       tfp_hlo_number(mesh, 2, 0));
+		return;
+	}
+	tfp_buf_putc(w->out, ']');
+	if (!has_numbers(mesh, 2))
+		return;
+	tfp_buf_puts(w->out, ", device_ids=(");
+	put_numbers(w->out, mesh, 2);
+	tfp_buf_putc(w->out, ')');
+}
+
+/* AxisRefProto: an axis of the mesh, or a part of one: "'x':(1)2". */
+static void put_axis(struct writer *w, struct tfp_str mesh, struct tfp_str reference)
+{
+	struct tfp_str axis, name, part;
+	int64_t index = tfp_hlo_number(reference, 1, 0);
+	if (nth(mesh, 1, index, &axis)) {
+		tfp_hlo_field(axis, 1, &name);
+		tfp_buf_putc(w->out, '\'');
+		put(w->out, name);
+		tfp_buf_putc(w->out, '\'');
+	} else {
+		put_number(w->out, index);
+	}
+	if (tfp_hlo_field(reference, 2, &part))
+		tfp_buf_printf(w->out, ":(%" PRId64 ")%" PRId64, tfp_hlo_number(part, 1, 0),
+			       tfp_hlo_number(part, 2, 0));
+}
+
+/* MeshAxesReplicaGroupListProto */
+static void put_mesh_groups(struct writer *w, struct tfp_str list)
+{
+	struct tfp_pb_cursor c = tfp_hlo_walk(list);
+	struct tfp_str mesh, axis;
+	tfp_hlo_field(list, 1, &mesh);
+	put_mesh(w, mesh);
+	tfp_buf_puts(w->out, " {");
+	for (size_t i = 0; !is_full(w) && tfp_hlo_next(&c, 2, &axis); i++) {
+		if (i)
+			tfp_buf_putc(w->out, ',');
+		put_axis(w, mesh, axis);
+	}
+	tfp_buf_putc(w->out, '}');
+}
+
 static void write_groups(struct writer *w, struct tfp_str message)
 {
-	struct tfp_str list, iota;
+	struct tfp_str list, iota, axes;
 	attribute(w, "replica_groups");
 	bool has_list = tfp_hlo_field(message, F_DEVICE_LIST, &list);
+	if (tfp_hlo_field(message, F_MESH_LIST, &axes)) {
+		put_mesh_groups(w, axes);
+		return;
+	}
 	/* Newer files have counted groups in a field of their own. */
 	if (tfp_hlo_field(message, F_IOTA_LIST, &iota) ||
 	    (has_list && tfp_hlo_field(list, 2, &iota))) {
@@ -579,6 +663,10 @@ static void write_groups(struct writer *w, struct tfp_str message)
 static void write_channel(struct writer *w, struct tfp_str message)
 {
 	int64_t channel = tfp_hlo_number(message, F_CHANNEL_ID, 0);
+	/* What reductions of older files have instead. */
+	int64_t reduction = tfp_hlo_number(message, F_ALL_REDUCE_ID, 0);
+	if (reduction > 0)
+		channel = reduction;
 	if (channel > 0)
 		attribute_number(w, "channel_id", channel);
 }
@@ -818,6 +906,46 @@ static void write_batch_norm(struct writer *w, struct tfp_str message)
 	attribute_number(w, "feature_index", tfp_hlo_number(message, F_FEATURE_INDEX, 0));
 }
 
+static void attribute_text(struct writer *w, const char *name, struct tfp_str message,
+			   uint32_t field)
+{
+	struct tfp_str text;
+	if (!tfp_hlo_field(message, field, &text) || text.size == 0)
+		return;
+	attribute(w, name);
+	tfp_buf_putc(w->out, '"');
+	put_escaped(w->out, text);
+	tfp_buf_putc(w->out, '"');
+}
+
+static void write_scan(struct writer *w, struct tfp_str message)
+{
+	int64_t associative = tfp_hlo_number(message, F_ASSOCIATIVE, 0);
+	attribute_list(w, "dimensions", message, F_DIMENSIONS);
+	attribute_number(w, "num_carries", tfp_hlo_number(message, F_CARRIES, 0));
+	attribute_true(w, "is_reverse", message, F_REVERSED);
+	if (associative == 0) /* nobody said */
+		return;
+	attribute(w, "is_associative");
+	tfp_buf_puts(w->out, associative == 1 ? "true" : "false");
+}
+
+static void put_sharding(struct writer *w, struct tfp_str m, unsigned depth);
+
+/* The fields' names are exchanged in XLA: what is printed as entry is the exit's. */
+static void write_domain(struct writer *w, struct tfp_str message)
+{
+	struct tfp_str sharding;
+	attribute(w, "domain");
+	tfp_buf_puts(w->out, "{kind=\"sharding\", entry=");
+	tfp_hlo_field(message, F_DOMAIN_EXIT, &sharding);
+	put_sharding(w, sharding, 0);
+	tfp_buf_puts(w->out, ", exit=");
+	tfp_hlo_field(message, F_DOMAIN_ENTRY, &sharding);
+	put_sharding(w, sharding, 0);
+	tfp_buf_putc(w->out, '}');
+}
+
 /* Attributes that an operation has of its own (PrintExtraAttributesImpl). */
 static void write_own(struct writer *w, uint32_t instruction)
 {
@@ -826,6 +954,8 @@ static void write_own(struct writer *w, uint32_t instruction)
 	static const char *const algorithms[] = {"rng_default", "rng_three_fry", "rng_philox"};
 	const struct tfp_hlo_op *op = &w->program->instructions[instruction];
 	struct tfp_str m = op->message, text;
+	struct tfp_hlo_numbers n;
+	int64_t first;
 	switch (op->opcode) {
 	case TFP_HLO_ALL_GATHER:
 	case TFP_HLO_ALL_GATHER_START:
@@ -887,7 +1017,6 @@ static void write_own(struct writer *w, uint32_t instruction)
 	case TFP_HLO_TRANSPOSE:
 	case TFP_HLO_BROADCAST:
 	case TFP_HLO_MAP:
-	case TFP_HLO_SCAN:
 	case TFP_HLO_GET_DIMENSION_SIZE:
 	case TFP_HLO_SET_DIMENSION_SIZE:
 		attribute_list(w, "dimensions", m, F_DIMENSIONS);
@@ -896,11 +1025,13 @@ static void write_own(struct writer *w, uint32_t instruction)
 		attribute_list(w, "dimensions", m, F_DIMENSIONS);
 		attribute_true(w, "is_stable", m, F_STABLE);
 		break;
+	case TFP_HLO_SCAN:
+		write_scan(w, m);
+		break;
 	case TFP_HLO_RESHAPE:
-		if (has_numbers(m, F_DIMENSIONS)) {
-			attribute(w, "inferred_dimension");
-			put_numbers(w->out, m, F_DIMENSIONS);
-		}
+		n = tfp_hlo_numbers(m, F_DIMENSIONS);
+		if (tfp_hlo_next_number(&n, &first) && first != -1)
+			attribute_number(w, "inferred_dimension", first);
 		break;
 	case TFP_HLO_SLICE:
 		write_slice(w, m);
@@ -937,6 +1068,13 @@ static void write_own(struct writer *w, uint32_t instruction)
 			attribute(w, "outfeed_shape");
 			put_shape(w->out, text, 0);
 		}
+		attribute_text(w, "outfeed_config", m, F_OUTFEED_CONFIG);
+		break;
+	case TFP_HLO_INFEED:
+		attribute_text(w, "infeed_config", m, F_INFEED_CONFIG);
+		break;
+	case TFP_HLO_DOMAIN:
+		write_domain(w, m);
 		break;
 	case TFP_HLO_CONVOLUTION:
 		write_convolution(w, m);
@@ -966,6 +1104,7 @@ static void write_own(struct writer *w, uint32_t instruction)
 		put_numbers(w->out, m, F_DIMENSIONS);
 		break;
 	case TFP_HLO_DOT:
+	case TFP_HLO_SCALED_DOT:
 		tfp_hlo_field(m, F_DOT, &text);
 		write_dot(w, text);
 		write_precision(w, m);
@@ -975,7 +1114,7 @@ static void write_own(struct writer *w, uint32_t instruction)
 		tfp_hlo_field(m, F_RAGGED_DOT, &ragged);
 		tfp_hlo_field(ragged, 1, &text);
 		write_dot(w, text);
-		attribute_list(w, "lhs_ragged_dims", ragged, 2);
+		attribute_list_if_any(w, "lhs_ragged_dims", ragged, 2);
 		attribute_list_if_any(w, "rhs_group_dims", ragged, 3);
 		write_precision(w, m);
 		break;
@@ -984,6 +1123,8 @@ static void write_own(struct writer *w, uint32_t instruction)
 		attribute_number(w, "k", tfp_hlo_number(m, F_K, 0));
 		attribute(w, "largest");
 		tfp_buf_puts(w->out, tfp_hlo_number(m, F_LARGEST, 0) ? "true" : "false");
+		attribute(w, "is_stable");
+		tfp_buf_puts(w->out, tfp_hlo_number(m, F_STABLE, 0) ? "true" : "false");
 		break;
 	default:
 		if (tfp_str_starts(op->opcode_name, "batch-norm-"))
@@ -1094,8 +1235,9 @@ static void write_calls(struct writer *w, uint32_t instruction)
 /* HloSharding::ToString; tuples of shardings lie one deep. */
 static void put_sharding(struct writer *w, struct tfp_str m, unsigned depth)
 {
-	enum { REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN };
-	static const char *const kinds[] = {"replicated", "maximal", "", "", "manual", "unknown"};
+	enum { REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN, UNREDUCED };
+	static const char *const kinds[] = {"replicated", "maximal", "",         "",
+					    "manual",     "unknown", "unreduced"};
 	struct tfp_pb_cursor c = tfp_hlo_walk(m);
 	struct tfp_str inner;
 	struct tfp_hlo_numbers n;
@@ -1122,12 +1264,12 @@ static void put_sharding(struct writer *w, struct tfp_str m, unsigned depth)
 		n = tfp_hlo_numbers(m, 8);
 		for (size_t i = 0; tfp_hlo_next_number(&n, &value); i++) {
 			tfp_buf_puts(w->out, i ? ", " : " last_tile_dims={");
-			if (value >= 0 && value <= UNKNOWN)
+			if (value >= 0 && value <= UNREDUCED)
 				tfp_buf_puts(w->out, kinds[value]);
 		}
 		if (has_numbers(m, 8))
 			tfp_buf_putc(w->out, '}');
-	} else if (type >= 0 && type <= UNKNOWN) {
+	} else if (type >= 0 && type <= UNREDUCED) {
 		tfp_buf_puts(w->out, kinds[type]);
 		if (type == MAXIMAL) {
 			tfp_buf_puts(w->out, " device=");
@@ -1186,7 +1328,8 @@ static void write_attributes(struct writer *w, uint32_t instruction)
 	struct tfp_str text;
 	uint32_t wrapped;
 	if (op->opcode == TFP_HLO_ASYNC_START) {
-		if (tfp_hlo_field(op->message, F_THREAD, &text) && text.size) {
+		if (tfp_hlo_field(op->message, F_THREAD, &text) && text.size &&
+		    !tfp_str_equal(text, "main")) {
 			attribute(w, "async_execution_thread");
 			tfp_buf_putc(w->out, '"');
 			put(w->out, text);
