@@ -123,6 +123,78 @@ enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo
 	return status;
 }
 
+void tfp_devices_by_step_free(struct tfp_device_by_step *devices, size_t count)
+{
+	for (size_t i = 0; devices && i < count; i++) {
+		tfp_device_work_release(&devices[i].work);
+		tfp_op_steps_release(&devices[i].steps);
+		tfp_op_steps_release(&devices[i].unnamed_steps);
+	}
+	tfp_free(devices);
+}
+
+/* Moves what a plane's reading made to its device. */
+static enum tfp_status take_device(struct tfp_plane_ops *p, struct tfp_device_by_step *device,
+				   struct tfp_error *err)
+{
+	device->work = p->work;
+	tfp_kernels_release(&p->kernels);
+	if (p->status != TFP_OK && err)
+		*err = p->error;
+	return p->status;
+}
+
+enum tfp_status tfp_devices_by_step(struct tfp_capture *capture,
+				    const struct tfp_hlo_modules *modules,
+				    const struct tfp_groups *groups, struct tfp_pool *pool,
+				    struct tfp_device_by_step **out, size_t *count,
+				    struct tfp_error *err)
+{
+	struct device_ops d = {.modules = modules};
+	enum tfp_plane_kind wanted = device_kind(capture);
+	const struct tfp_stat_columns *stats;
+	size_t n = 0;
+	*out = NULL;
+	*count = 0;
+	enum tfp_status status =
+		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
+	if (status != TFP_OK)
+		return status;
+	d.planes = tfp_calloc(capture->plane_count, sizeof(*d.planes));
+	*out = tfp_calloc(capture->plane_count, sizeof(**out));
+	if (!d.planes || !*out) {
+		tfp_free(d.planes);
+		return tfp_device_ops_no_memory(err);
+	}
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		if (tfp_plane_kind(capture->planes[p].name) != wanted)
+			continue;
+		struct tfp_device_by_step *device = &(*out)[n];
+		device->plane = &capture->planes[p];
+		d.planes[n] = (struct tfp_plane_ops){
+			.plane = device->plane,
+			.groups = groups->planes[p],
+			.stats = stats->planes[p],
+			.is_tpu = wanted == TFP_PLANE_TPU,
+			.has_ops = true,
+			.steps = &device->steps,
+			.unnamed_steps = &device->unnamed_steps,
+		};
+		tfp_device_work_init(&d.planes[n].work);
+		tfp_kernels_init(&d.planes[n++].kernels);
+	}
+	*count = n;
+	tfp_pool_for(pool, n, run_plane, &d);
+	for (size_t p = 0; p < n; p++) {
+		enum tfp_status own =
+			take_device(&d.planes[p], &(*out)[p], status == TFP_OK ? err : NULL);
+		if (status == TFP_OK)
+			status = own;
+	}
+	tfp_free(d.planes);
+	return status;
+}
+
 enum tfp_status tfp_device_op_events(const struct tfp_capture *capture,
 				     const struct tfp_hlo_modules *modules,
 				     void (*call)(void *context, const struct tfp_plane *plane,

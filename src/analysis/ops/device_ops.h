@@ -10,6 +10,7 @@
 #include "analysis/hlo/hlo_modules.h"
 #include "analysis/ops/kernels.h"
 #include "analysis/ops/op_db.h"
+#include "analysis/ops/op_steps.h"
 
 /* What devices did, all added up. */
 struct tfp_device_work {
@@ -36,6 +37,23 @@ enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_device_work *out, struct tfp_kernels *kernels,
 			       struct tfp_error *err) TFP_CHECK;
+
+/* What one device did, and in which group. */
+struct tfp_device_by_step {
+	const struct tfp_plane *plane;
+	struct tfp_device_work work;
+	struct tfp_op_steps steps, unnamed_steps; /* of work.ops and work.unnamed */
+};
+
+/* The same as tfp_device_ops, each device by itself. groups: of all events. The list of *count
+ * is the caller's also after an error (tfp_devices_by_step_free); planes are the capture's. */
+enum tfp_status tfp_devices_by_step(struct tfp_capture *capture,
+				    const struct tfp_hlo_modules *modules,
+				    const struct tfp_groups *groups, struct tfp_pool *pool,
+				    struct tfp_device_by_step **out, size_t *count,
+				    struct tfp_error *err) TFP_CHECK;
+/* Accepts NULL. */
+void tfp_devices_by_step_free(struct tfp_device_by_step *devices, size_t count);
 
 /* Calls visit with every event that counts for a device op, and the framework op that it
  * counts for, as tfp_op_db_by_framework_op names it. */

@@ -117,11 +117,14 @@ static bool find_op(struct tfp_op_db *db, const struct tfp_gpu_event *e, struct 
 	return true;
 }
 
-static void add_to_op(struct tfp_device_work *work, const struct kind *k, uint64_t duration_ps)
+/* false without memory. */
+static bool add_to_op(struct tfp_plane_ops *p, const struct kind *k, uint64_t duration_ps,
+		      int32_t step)
 {
+	struct tfp_device_work *work = &p->work;
 	bool named = k->op != NO_OP;
 	if (!named && k->unnamed == NO_OP)
-		return;
+		return true;
 	struct tfp_op_db *db = named ? &work->ops : &work->unnamed;
 	struct tfp_op *op = &db->ops[named ? k->op : k->unnamed];
 	struct tfp_device_metrics *device = op->device;
@@ -137,6 +140,9 @@ static void add_to_op(struct tfp_device_work *work, const struct kind *k, uint64
 	op->model_flops += k->model_flops;
 	op->bytes_accessed += k->bytes_accessed;
 	db->total_op_time_ps += duration_ps;
+	struct tfp_op_steps *steps = named ? p->steps : p->unnamed_steps;
+	return !steps ||
+	       tfp_op_steps_add(steps, named ? k->op : k->unnamed, step, duration_ps, duration_ps);
 }
 
 /* A GPU's events while they are read. */
@@ -238,7 +244,9 @@ static bool run_gpu_line(struct gpu *g, size_t l)
 		if (ok && k->is_kernel && duration_ps >= 1000)
 			count_kernel(p, k, duration_ps / 1000);
 		if (ok)
-			add_to_op(&p->work, k, duration_ps);
+			ok = add_to_op(p, k, duration_ps,
+				       p->steps ? tfp_group_in(&p->groups[l].group, i)
+						: TFP_NO_STEP);
 	}
 	return ok;
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/events/stat_columns.h"
 #include "analysis/ops/device_ops.h"
+#include "analysis/ops/op_steps.h"
 
 /* A device while it is read. */
 struct tfp_plane_ops {
@@ -18,6 +19,8 @@ struct tfp_plane_ops {
 	bool has_ops; /* a GPU beside TPU cores has kernels only */
 	struct tfp_device_work work;
 	struct tfp_kernels kernels;
+	/* What ops take in each step, of work.ops and work.unnamed; NULL: nobody asks. */
+	struct tfp_op_steps *steps, *unnamed_steps;
 	enum tfp_status status;
 	struct tfp_error error;
 };

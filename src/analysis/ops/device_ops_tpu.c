@@ -53,6 +53,7 @@ struct open_event {
 	uint64_t children_ps, dma_stall_ps;
 	double scale; /* of time, to the usual clock */
 	uint32_t meta;
+	int32_t step;
 	uint64_t occurrences;
 };
 
@@ -64,6 +65,9 @@ struct tpu {
 	size_t depth, room;
 	struct tfp_ops_span span;
 	size_t events;
+	struct tfp_op_steps *steps;           /* by metadata; NULL: nobody asks */
+	const struct tfp_line_groups *groups; /* by line */
+	bool no_memory;
 };
 
 static void read_tpu_op(const struct tpu *t, const struct tfp_event_meta *meta, struct tpu_op *op)
@@ -149,7 +153,10 @@ static void pop(struct tpu *t)
 	uint64_t time = (uint64_t)(e->end_ps - e->begin_ps);
 	op->occurrences += e->occurrences;
 	op->time_ps += time;
-	op->self_time_ps += time > e->children_ps ? time - e->children_ps : 0;
+	uint64_t self = time > e->children_ps ? time - e->children_ps : 0;
+	op->self_time_ps += self;
+	if (t->steps && !tfp_op_steps_add(t->steps, e->meta, e->step, time, self))
+		t->no_memory = true;
 	op->dma_stall_ps += e->dma_stall_ps;
 	double normalized = (double)time * e->scale;
 	if (normalized > 0 && normalized < 0x1p62)
@@ -193,6 +200,7 @@ static bool run_tpu_lines(struct tpu *t)
 		t->events += line->event_count;
 		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
 			struct open_event e = read_tpu_event(t, line, i);
+			e.step = t->groups ? tfp_group_in(&t->groups[l].group, i) : TFP_NO_STEP;
 			tfp_ops_span_widen(&t->span, e.begin_ps, e.end_ps);
 			if (ops && !push(t, e))
 				return false;
@@ -200,7 +208,7 @@ static bool run_tpu_lines(struct tpu *t)
 		while (t->depth > 0)
 			pop(t);
 	}
-	return true;
+	return !t->no_memory;
 }
 
 /* op_metrics.proto: MemoryAccessBreakdown, of entries MemoryAccessed. */
@@ -239,13 +247,17 @@ static void add_breakdown(struct tfp_device_metrics *device, struct tfp_str mess
 	}
 }
 
+static bool is_op(const struct tpu_op *op)
+{
+	return op->occurrences > 0 && op->has_program_id && op->has_symbol_id && op->symbol_id != 0;
+}
+
 /* Several metadata of one plane may stand for one (program, symbol). The table of ops goes by
  * (program, name), which joins them as well. Flops and bytes of a metadata are for one
  * occurrence. */
 static bool enter_tpu_op(struct tfp_op_db *db, const struct tpu_op *src)
 {
-	if (src->occurrences == 0 || !src->has_program_id || !src->has_symbol_id ||
-	    src->symbol_id == 0)
+	if (!is_op(src))
 		return true;
 	struct tfp_op *op = tfp_op_db_enter(db, src->program_id, src->name);
 	if (!op)
@@ -274,12 +286,33 @@ static bool enter_tpu_op(struct tfp_op_db *db, const struct tpu_op *src)
 	return true;
 }
 
+/* Cells of metadata as cells of the ops that they stand for. */
+static bool name_steps(struct tfp_plane_ops *p, const struct tpu *t)
+{
+	struct tfp_op_db *db = &p->work.ops;
+	for (size_t i = 0; i < t->steps->count; i++) {
+		const struct tfp_op_step *cell = &t->steps->cells[i];
+		const struct tpu_op *src = &t->ops[cell->op];
+		if (!is_op(src))
+			continue;
+		struct tfp_op *op = tfp_op_db_enter(db, src->program_id, src->name);
+		if (!op || !tfp_op_steps_add_cell(p->steps, (uint32_t)(op - db->ops), cell))
+			return false;
+	}
+	return true;
+}
+
 enum tfp_status tfp_device_ops_of_tpu(struct tfp_plane_ops *p)
 {
 	struct tpu t = {.plane = p->plane, .span = {INT64_MAX, 0}};
 	enum tfp_status status = tfp_schema_init(&t.schema, p->plane, names, WANTED, &p->error);
 	if (status != TFP_OK)
 		return status;
+	struct tfp_op_steps by_meta = {0};
+	if (p->steps) {
+		t.steps = &by_meta;
+		t.groups = p->groups;
+	}
 	t.ops = tfp_calloc(p->plane->event_meta_count, sizeof(*t.ops));
 	bool ok = t.ops != NULL;
 	for (size_t m = 1; ok && m < p->plane->event_meta_count; m++)
@@ -287,7 +320,9 @@ enum tfp_status tfp_device_ops_of_tpu(struct tfp_plane_ops *p)
 	ok = ok && run_tpu_lines(&t);
 	for (size_t m = 1; ok && m < p->plane->event_meta_count; m++)
 		ok = enter_tpu_op(&p->work.ops, &t.ops[m]);
+	ok = ok && (!p->steps || name_steps(p, &t));
 	ok = ok && (t.events == 0 || tfp_device_ops_finish(&p->work, &t.span));
+	tfp_op_steps_release(&by_meta);
 	tfp_free(t.ops);
 	tfp_free(t.stack);
 	tfp_schema_release(&t.schema);

@@ -23,6 +23,7 @@ struct activity {
 	uint64_t children_ps;
 	uint64_t module_id; /* an input pipeline's stage, else 0 */
 	struct tfp_str name, type;
+	int32_t step;
 	bool is_eager;
 	bool open;
 };
@@ -41,6 +42,7 @@ struct line_ops {
 struct stretch {
 	size_t first_line, line_count;
 	struct tfp_op_db db;
+	struct tfp_op_steps steps; /* of db; empty if nobody asks */
 };
 
 /* Room that the threads of a stretch use one after the other. */
@@ -49,6 +51,7 @@ struct room {
 	uint32_t *stack, *ends;
 	size_t size; /* of each, in activities */
 	struct tfp_memo *memo;
+	bool by_step;
 };
 
 /* A stretch ends when it has so many events. */
@@ -58,6 +61,7 @@ struct host_ops {
 	struct line_ops *lines;
 	struct stretch *stretches;
 	size_t stretch_count;
+	bool by_step;
 	atomic_bool no_memory;
 };
 
@@ -128,9 +132,10 @@ static struct tfp_op *op_of(struct tfp_op_db *db, const struct activity *a, stru
 	return op;
 }
 
-static bool enter(struct tfp_op_db *db, const struct activity *a, struct tfp_memo *memo)
+static bool enter(struct stretch *s, const struct activity *a, const struct room *room)
 {
-	struct tfp_op *op = op_of(db, a, memo);
+	struct tfp_op_db *db = &s->db;
+	struct tfp_op *op = op_of(db, a, room->memo);
 	if (!op)
 		return false;
 	uint64_t time = (uint64_t)(a->end_ps - a->begin_ps);
@@ -141,15 +146,17 @@ static bool enter(struct tfp_op_db *db, const struct activity *a, struct tfp_mem
 	op->time_ps += time;
 	op->self_time_ps += self;
 	db->total_op_time_ps += self;
-	return true;
+	return !room->by_step ||
+	       tfp_op_steps_add(&s->steps, (uint32_t)(op - db->ops), a->step, time, self);
 }
 
 /* Begins and ends in order of time. An end closes its op and forgets every op
  * above it on the stack; the end of a forgotten op finds nothing and empties the
  * stack. That is the peers' rule (op_stack.h), and it decides numbers when ops
  * overlap or end at the same time. */
-static bool run_activities(struct tfp_op_db *db, const struct room *room, size_t n)
+static bool run_activities(struct stretch *s, const struct room *room, size_t n)
 {
+	struct tfp_op_db *db = &s->db;
 	struct activity *all = room->all;
 	uint32_t *ends = room->ends, *stack = room->stack;
 	const uint64_t ops_before_ps = db->total_op_time_ps;
@@ -172,7 +179,7 @@ static bool run_activities(struct tfp_op_db *db, const struct room *room, size_t
 			all[stack[--depth]].open = false;
 		a->open = false;
 		depth--;
-		ok = enter(db, a, room->memo);
+		ok = enter(s, a, room);
 		if (depth > 0)
 			all[stack[depth - 1]].children_ps += (uint64_t)(a->end_ps - a->begin_ps);
 	}
@@ -211,7 +218,7 @@ static bool make_room(struct room *room, size_t count)
 	return room->size > 0;
 }
 
-static bool run_ops(const struct line_ops *l, struct tfp_op_db *db, struct room *room)
+static bool run_ops(const struct line_ops *l, struct stretch *s, struct room *room)
 {
 	size_t n = 0, count = count_activities(l);
 	bool by_name = !tfp_schema_has(l->schema, STAGE_ID);
@@ -224,22 +231,23 @@ static bool run_ops(const struct line_ops *l, struct tfp_op_db *db, struct room 
 		if (op_of_event(l, i, a)) {
 			a->begin_ps = tfp_event_offset_ps(l->line, i);
 			a->end_ps = tfp_event_end_offset_ps(l->line, i);
+			a->step = room->by_step ? tfp_group_in(&l->groups->group, i) : TFP_NO_STEP;
 			n++;
 		}
 	}
 	/* A thread without ops counts as idle for no time at all. */
-	return n ? run_activities(db, room, n) : tfp_op_db_add_idle(db, 0);
+	return n ? run_activities(s, room, n) : tfp_op_db_add_idle(&s->db, 0);
 }
 
 static void run_stretch(void *context, size_t index)
 {
 	struct host_ops *h = context;
 	struct stretch *s = &h->stretches[index];
-	struct room room = {.memo = tfp_memo_new(512)};
+	struct room room = {.memo = tfp_memo_new(512), .by_step = h->by_step};
 	bool ok = room.memo != NULL;
 	for (size_t l = s->first_line; ok && l < s->first_line + s->line_count; l++) {
 		if (!tfp_line_is_derived(h->lines[l].line))
-			ok = run_ops(&h->lines[l], &s->db, &room);
+			ok = run_ops(&h->lines[l], s, &room);
 	}
 	tfp_free(room.all);
 	tfp_free(room.stack);
@@ -313,8 +321,16 @@ static struct line_ops line_ops_of(const struct host_plane *h, size_t line)
 enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp_groups *groups,
 			     struct tfp_pool *pool, struct tfp_op_db *out, struct tfp_error *err)
 {
+	return tfp_host_ops_by_step(capture, groups, pool, out, NULL, err);
+}
+
+enum tfp_status tfp_host_ops_by_step(const struct tfp_capture *capture,
+				     const struct tfp_groups *groups, struct tfp_pool *pool,
+				     struct tfp_op_db *out, struct tfp_op_steps *steps,
+				     struct tfp_error *err)
+{
 	const struct tfp_plane *plane = tfp_capture_find_plane(capture, "/host:CPU");
-	struct host_ops h = {0};
+	struct host_ops h = {.by_step = steps && groups};
 	struct host_plane host;
 	if (!plane)
 		return TFP_OK;
@@ -335,8 +351,12 @@ enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp
 		tfp_pool_for(pool, h.stretch_count, run_stretch, &h);
 		bool ok = !atomic_load(&h.no_memory);
 		for (size_t s = 0; s < h.stretch_count; s++) {
-			ok = ok && tfp_op_db_merge(out, &h.stretches[s].db);
-			tfp_op_db_release(&h.stretches[s].db);
+			struct stretch *stretch = &h.stretches[s];
+			ok = ok && tfp_op_db_merge(out, &stretch->db) &&
+			     (!steps ||
+			      tfp_op_steps_merge(steps, out, &stretch->steps, &stretch->db));
+			tfp_op_db_release(&stretch->db);
+			tfp_op_steps_release(&stretch->steps);
 		}
 		if (!ok)
 			status = no_memory(err);

@@ -9,6 +9,7 @@
 #include "analysis/events/op_name.h"
 #include "analysis/grouping/groups.h"
 #include "analysis/ops/op_db.h"
+#include "analysis/ops/op_steps.h"
 #include "store/capture.h"
 
 /* Ops of the plane /host:CPU, all threads added up, with one IDLE op. out is
@@ -17,6 +18,13 @@
 enum tfp_status tfp_host_ops(const struct tfp_capture *capture, const struct tfp_groups *groups,
 			     struct tfp_pool *pool, struct tfp_op_db *out,
 			     struct tfp_error *err) TFP_CHECK;
+
+/* The same; steps (initialised by the caller, of out's ops) gets what they took in each group.
+ * Without groups, or with NULL, nothing. */
+enum tfp_status tfp_host_ops_by_step(const struct tfp_capture *capture,
+				     const struct tfp_groups *groups, struct tfp_pool *pool,
+				     struct tfp_op_db *out, struct tfp_op_steps *steps,
+				     struct tfp_error *err) TFP_CHECK;
 
 /* Calls visit with every event that counts for a host op, and that op's name and type. */
 enum tfp_status tfp_host_op_events(const struct tfp_capture *capture,

@@ -128,10 +128,9 @@ static void group_line_by_time(void *context, size_t index)
 		atomic_store(&b->no_memory, true);
 }
 
-/* Every event belongs to the step in which it begins. NULL without memory. */
-static struct tfp_groups *groups_of_executions(const struct tfp_capture *capture,
-					       const struct tfp_executions *executions,
-					       struct tfp_pool *pool)
+struct tfp_groups *tfp_groups_by_module(const struct tfp_capture *capture,
+					const struct tfp_executions *executions,
+					struct tfp_pool *pool)
 {
 	struct by_time b = {capture, executions, tfp_groups_new(capture), 0, false};
 	if (!b.groups)
@@ -159,7 +158,7 @@ static enum tfp_status compute_by_module(struct tfp_capture *capture, struct tfp
 	enum tfp_status status = tfp_executions_get(capture, pool, &executions, err);
 	if (status != TFP_OK)
 		return status;
-	struct tfp_groups *groups = groups_of_executions(capture, executions, pool);
+	struct tfp_groups *groups = tfp_groups_by_module(capture, executions, pool);
 	if (!groups)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the steps");
 	status = make_steps(capture, groups, executions, pool, &steps, err);

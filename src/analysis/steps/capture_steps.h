@@ -8,6 +8,8 @@
 #ifndef TFP_ANALYSIS_STEPS_CAPTURE_STEPS_H
 #define TFP_ANALYSIS_STEPS_CAPTURE_STEPS_H
 
+#include "analysis/grouping/groups.h"
+#include "analysis/steps/executions.h"
 #include "analysis/steps/steps.h"
 
 /* The steps that the program marked. */
@@ -20,5 +22,12 @@ enum tfp_status tfp_steps_get(struct tfp_capture *capture, struct tfp_pool *pool
 enum tfp_status tfp_steps_get_by_module(struct tfp_capture *capture, struct tfp_pool *pool,
 					const struct tfp_steps **out,
 					struct tfp_error *err) TFP_CHECK;
+
+/* The groups that stand behind steps by module, where there are executions: every event of
+ * the host and of devices belongs to the step in which it begins, and group ids are steps. The
+ * caller frees them (tfp_groups_free); NULL without memory. */
+struct tfp_groups *tfp_groups_by_module(const struct tfp_capture *capture,
+					const struct tfp_executions *executions,
+					struct tfp_pool *pool);
 
 #endif
