@@ -131,11 +131,11 @@ static enum tfp_status options_for(struct tfp_view_options *o, int64_t depth, in
 static void put_times(struct tfp_buf *out, const int64_t amounts[TFP_AMOUNT_COUNT])
 {
 	tfp_buf_puts(out, ", cpu: ");
-	tfp_put_time(out, amounts[TFP_CPU_US]);
+	tfp_put_time(out, amounts[TFP_CPU_TIME]);
 	tfp_buf_puts(out, ", accelerator: ");
-	tfp_put_time(out, amounts[TFP_ACCELERATOR_US]);
+	tfp_put_time(out, amounts[TFP_ACCELERATOR_TIME]);
 	tfp_buf_puts(out, ", total: ");
-	tfp_put_time(out, amounts[TFP_TOTAL_US]);
+	tfp_put_time(out, amounts[TFP_TOTAL_TIME]);
 }
 
 static enum tfp_status check_ops(struct tfp_views *v, struct tfp_buf *out, struct tfp_error *err)
@@ -155,8 +155,8 @@ static enum tfp_status check_ops(struct tfp_views *v, struct tfp_buf *out, struc
 		tfp_put_str(out, row->op);
 		put_times(out, row->own);
 		tfp_buf_printf(out, " (%.2f%%)\n",
-			       100.0 * (double)row->own[TFP_TOTAL_US] /
-				       ((double)v->ops.total[TFP_TOTAL_US] + 1e-10));
+			       100.0 * (double)row->own[TFP_TOTAL_TIME] /
+				       ((double)v->ops.total[TFP_TOTAL_TIME] + 1e-10));
 	}
 	tfp_view_options_release(&o);
 	return status;
@@ -192,7 +192,7 @@ static void put_lines(struct tfp_buf *out, const struct tfp_tree_node *parent, s
 		return;
 	for (const struct tfp_tree_node *n = parent->shown_first; n && place < SHOWN_ROWS;
 	     n = n->shown_next, place++) {
-		if (n->total[TFP_TOTAL_US] < SLOW_US)
+		if (n->total[TFP_TOTAL_TIME] < SLOW_US)
 			continue;
 		tfp_buf_printf(out, "%*s", (int)(2 * depth), "");
 		tfp_put_str(out, n->name);

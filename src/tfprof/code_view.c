@@ -149,7 +149,7 @@ static bool add_gradients(struct builder *b, const struct gradient *list, size_t
 		}
 		line = line_of(b, forward, true);
 		for (size_t j = i; line && j < next; j++) {
-			if (!tfp_group_add(&line->group, list[j].node))
+			if (!tfp_node_group_add(&line->group, list[j].node))
 				return false;
 		}
 		if (!line)
@@ -180,13 +180,13 @@ enum tfp_status tfp_code_build(struct tfp_tree *t, struct tfp_profile *p, struct
 			continue;
 		}
 		struct tfp_tree_node *line = line_of(&b, node, false);
-		good = line && tfp_group_add(&line->group, node);
+		good = line && tfp_node_group_add(&line->group, node);
 	}
 	if (good && count)
 		qsort(gradients, count, sizeof(*gradients), by_forward);
 	good = good && add_gradients(&b, gradients, count);
 	for (size_t i = 0; good && i < t->count; i++)
-		good = tfp_group_finish(&t->nodes[i]->group);
+		good = tfp_node_group_finish(&t->nodes[i]->group);
 	tfp_free(gradients);
 	tfp_str_map_release(&b.lines);
 	tfp_buf_release(&b.key);

@@ -38,7 +38,7 @@ void tfp_put_bytes(struct tfp_buf *out, int64_t bytes)
 
 void tfp_put_amount(struct tfp_buf *out, enum tfp_amount amount, int64_t value)
 {
-	if (amount <= TFP_CPU_US)
+	if (amount <= TFP_CPU_TIME)
 		tfp_put_time(out, value);
 	else if (amount <= TFP_OUTPUT_BYTES)
 		tfp_put_bytes(out, value);

@@ -122,13 +122,27 @@ static const char *foreign(const char *text, size_t size)
 
 /* ---- a list ---- */
 
-static void complain(const char *text, size_t size, size_t at, const char *why)
+/* On standard error, where the expression then matches nothing; strict: as an error. */
+static enum tfp_status complain(bool strict, const char *text, size_t size, size_t at,
+				const char *why, struct tfp_error *err)
 {
-	fprintf(stderr, "regular expression '%.*s', at character %zu: %s\n",
-		(int)(size < 500 ? size : 500), text, at + 1, why);
+	int shown = (int)(size < 500 ? size : 500);
+	if (strict)
+		return tfp_fail(err, TFP_BAD_QUERY,
+				"regular expression '%.*s', at character %zu: %s", shown, text,
+				at + 1, why);
+	fprintf(stderr, "regular expression '%.*s', at character %zu: %s\n", shown, text, at + 1,
+		why);
+	return TFP_OK;
 }
 
-static bool compile(struct tfp_name_pattern *p, const char *text, size_t size)
+static enum tfp_status no_memory(struct tfp_error *err)
+{
+	return tfp_fail(err, TFP_NO_MEMORY, "no memory for an expression");
+}
+
+static enum tfp_status compile(struct tfp_name_pattern *p, const char *text, size_t size,
+			       bool strict, struct tfp_error *err)
 {
 	const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_ANCHORED |
 				 PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
@@ -140,54 +154,66 @@ static bool compile(struct tfp_name_pattern *p, const char *text, size_t size)
 	p->memory = pcre2_general_context_create(take, give, NULL);
 	pcre2_compile_context *context = p->memory ? pcre2_compile_context_create(p->memory) : NULL;
 	if (!context)
-		return false;
+		return no_memory(err);
 	if (strange) {
 		pcre2_compile_context_free(context);
-		complain(text, size, (size_t)(strange - text), "RE2 does not know this");
-		return true;
+		return complain(strict, text, size, (size_t)(strange - text),
+				"RE2 does not know this", err);
 	}
 	pcre2_set_newline(context, PCRE2_NEWLINE_LF);
 	p->code = pcre2_compile((PCRE2_SPTR)text, size, options, &error, &at, context);
 	pcre2_compile_context_free(context);
 	if (!p->code) {
 		if (error == PCRE2_ERROR_HEAP_FAILED)
-			return false;
+			return no_memory(err);
 		if (pcre2_get_error_message(error, message, sizeof(message)) < 0)
 			strcpy((char *)message, "not understood");
-		complain(text, size, at, (const char *)message);
-		return true;
+		return complain(strict, text, size, at, (const char *)message, err);
 	}
 	p->data = pcre2_match_data_create_from_pattern(p->code, p->memory);
 	p->limits = pcre2_match_context_create(p->memory);
 	if (!p->data || !p->limits)
-		return false;
+		return no_memory(err);
 	pcre2_set_match_limit(p->limits, STEPS_MAX);
 	pcre2_set_depth_limit(p->limits, DEPTH_MAX);
 	pcre2_set_heap_limit(p->limits, HEAP_KIB);
-	return true;
+	return TFP_OK;
 }
 
-enum tfp_status tfp_name_match_init(struct tfp_name_match *m, const char *list,
-				    struct tfp_error *err)
+static enum tfp_status init(struct tfp_name_match *m, const char *list, bool strict,
+			    struct tfp_error *err)
 {
 	size_t room = 0;
 	*m = (struct tfp_name_match){.all = strcmp(list, ".*") == 0};
 	while (*list) {
 		size_t size = strcspn(list, ",");
 		if (size) {
-			bool good = TFP_GROW(m->patterns, m->count, room);
-			if (good) {
+			enum tfp_status status =
+				TFP_GROW(m->patterns, m->count, room) ? TFP_OK : no_memory(err);
+			if (status == TFP_OK) {
 				m->patterns[m->count] = (struct tfp_name_pattern){.code = NULL};
-				good = compile(&m->patterns[m->count++], list, size);
+				status = compile(&m->patterns[m->count++], list, size, strict, err);
 			}
-			if (!good) {
+			if (status != TFP_OK) {
 				tfp_name_match_release(m);
-				return tfp_fail(err, TFP_NO_MEMORY, "no memory for an expression");
+				return status;
 			}
 		}
 		list += size + (list[size] == ',');
 	}
 	return TFP_OK;
+}
+
+enum tfp_status tfp_name_match_init(struct tfp_name_match *m, const char *list,
+				    struct tfp_error *err)
+{
+	return init(m, list, false, err);
+}
+
+enum tfp_status tfp_name_match_init_strict(struct tfp_name_match *m, const char *list,
+					   struct tfp_error *err)
+{
+	return init(m, list, true, err);
 }
 
 void tfp_name_match_release(struct tfp_name_match *m)

@@ -24,6 +24,9 @@ struct tfp_name_match {
  * and matches nothing. */
 enum tfp_status tfp_name_match_init(struct tfp_name_match *m, const char *list,
 				    struct tfp_error *err) TFP_CHECK;
+/* The same, but what is no expression is TFP_BAD_QUERY. */
+enum tfp_status tfp_name_match_init_strict(struct tfp_name_match *m, const char *list,
+					   struct tfp_error *err) TFP_CHECK;
 /* Accepts zeroed memory. */
 void tfp_name_match_release(struct tfp_name_match *m);
 /* Whether some expression matches all of the name. */

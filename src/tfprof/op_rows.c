@@ -37,13 +37,13 @@ enum tfp_status tfp_op_rows_build(struct tfp_op_rows *r, const struct tfp_profil
 		good = row != TFP_STR_MAP_NONE;
 		if (row == r->count)
 			r->rows[r->count++] = (struct tfp_op_row){.op = op};
-		good = good && tfp_group_add(&r->rows[row].group, p->nodes[i]);
+		good = good && tfp_node_group_add(&r->rows[row].group, p->nodes[i]);
 	}
 	tfp_str_map_release(&by_name);
 	if (good && r->count)
 		qsort(r->rows, r->count, sizeof(*r->rows), by_op);
 	for (size_t i = 0; good && i < r->count; i++)
-		good = tfp_group_finish(&r->rows[i].group);
+		good = tfp_node_group_finish(&r->rows[i].group);
 	r->built = good;
 	return good ? TFP_OK : no_memory(err);
 }
@@ -51,7 +51,7 @@ enum tfp_status tfp_op_rows_build(struct tfp_op_rows *r, const struct tfp_profil
 void tfp_op_rows_release(struct tfp_op_rows *r)
 {
 	for (size_t i = 0; i < r->count; i++)
-		tfp_group_release(&r->rows[i].group);
+		tfp_node_group_release(&r->rows[i].group);
 	tfp_free(r->rows);
 	tfp_free(r->shown);
 	*r = (struct tfp_op_rows){0};
@@ -125,8 +125,8 @@ enum tfp_status tfp_op_rows_show(struct tfp_op_rows *r, const struct tfp_view_op
 {
 	struct order order = {r->rows, tfp_order_amount(o)};
 	for (size_t i = 0; i < r->count; i++)
-		r->rows[i].accounted = tfp_group_account(&r->rows[i].group, &f->account,
-							 o->numbers[TFP_STEP], r->rows[i].own);
+		r->rows[i].accounted = tfp_node_group_account(&r->rows[i].group, &f->account,
+							      o->numbers[TFP_STEP], r->rows[i].own);
 	uint32_t *indexes = tfp_rank_indexes(r->count, before, &order);
 	struct tfp_op_row **rows = tfp_reallocarray(NULL, r->count + 1, sizeof(*rows));
 	struct tfp_op_row **shown = tfp_reallocarray(r->shown, r->count + 1, sizeof(*shown));
@@ -193,8 +193,8 @@ static bool ran_more(const void *context, uint32_t a, uint32_t b)
 }
 
 /* One entry a node; *texts holds what they point to. */
-static bool sign(const struct tfp_group *g, int64_t step, struct signature *list, size_t *count,
-		 struct tfp_buf *texts)
+static bool sign(const struct tfp_node_group *g, int64_t step, struct signature *list,
+		 size_t *count, struct tfp_buf *texts)
 {
 	size_t *ends = tfp_calloc(g->count ? g->count : 1, sizeof(*ends));
 	if (!ends)
@@ -205,8 +205,9 @@ static bool sign(const struct tfp_group *g, int64_t step, struct signature *list
 			continue;
 		tfp_profile_amounts(g->members[i], step, amounts);
 		tfp_put_inputs(texts, g->members[i], ",\t");
-		list[*count] = (struct signature){
-			.defined = 1, .runs = amounts[TFP_RUNS], .time_us = amounts[TFP_TOTAL_US]};
+		list[*count] = (struct signature){.defined = 1,
+						  .runs = amounts[TFP_RUNS],
+						  .time_us = amounts[TFP_TOTAL_TIME]};
 		ends[(*count)++] = texts->size;
 	}
 	for (size_t i = 0; i < *count; i++) {
@@ -237,7 +238,7 @@ static size_t merge(struct signature *list, size_t count)
 }
 
 /* A line for each signature of inputs, those that ran most first. */
-static bool put_signatures(struct tfp_buf *out, const struct tfp_group *g, int64_t step)
+static bool put_signatures(struct tfp_buf *out, const struct tfp_node_group *g, int64_t step)
 {
 	struct signature *list = tfp_calloc(g->count ? g->count : 1, sizeof(*list));
 	struct tfp_buf texts;
@@ -265,7 +266,7 @@ static bool put_signatures(struct tfp_buf *out, const struct tfp_group *g, int64
 	return good && indexes;
 }
 
-static int64_t runs_of(const struct tfp_group *g, int64_t step)
+static int64_t runs_of(const struct tfp_node_group *g, int64_t step)
 {
 	int64_t runs = 0, amounts[TFP_AMOUNT_COUNT];
 	for (size_t i = 0; i < g->count; i++) {

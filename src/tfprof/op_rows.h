@@ -10,7 +10,7 @@
 
 struct tfp_op_row {
 	struct tfp_str op;
-	struct tfp_group group;
+	struct tfp_node_group group;
 	int64_t own[TFP_AMOUNT_COUNT];
 	int64_t total[TFP_AMOUNT_COUNT]; /* of this row and those below it */
 	bool accounted;

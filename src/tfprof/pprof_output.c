@@ -20,11 +20,11 @@ static const struct {
 	enum tfp_amount amount;
 	const char *unit, *comment;
 } kinds[] = {
-	{TFP_SELECT_MICROS, TFP_TOTAL_US, "microseconds",
+	{TFP_SELECT_MICROS, TFP_TOTAL_TIME, "microseconds",
 	 "Sum of accelerator execution time and cpu execution time."},
-	{TFP_SELECT_ACCELERATOR_MICROS, TFP_ACCELERATOR_US, "microseconds",
+	{TFP_SELECT_ACCELERATOR_MICROS, TFP_ACCELERATOR_TIME, "microseconds",
 	 "Accelerator execution time."},
-	{TFP_SELECT_CPU_MICROS, TFP_CPU_US, "microseconds", "CPU execution time."},
+	{TFP_SELECT_CPU_MICROS, TFP_CPU_TIME, "microseconds", "CPU execution time."},
 	{TFP_SELECT_BYTES, TFP_REQUESTED_BYTES, "bytes",
 	 "Sum of operation total memory requests, excluding deallocations."},
 	{TFP_SELECT_PEAK_BYTES, TFP_PEAK_BYTES, "bytes", "Sum of operation peak memory usage."},
@@ -252,7 +252,7 @@ static void add_leaves(struct writer *w, const struct tfp_tree_node *line, const
 	stack[depth++] = (struct step){line, 0};
 	while (depth && !w->failed) {
 		struct step *top = &stack[depth - 1];
-		const struct tfp_group *g = &top->line->group;
+		const struct tfp_node_group *g = &top->line->group;
 		if (top->child < top->line->child_count) {
 			const struct tfp_tree_node *next = top->line->children[top->child++];
 			w->failed |= !TFP_GROW(stack, depth, room);
@@ -466,7 +466,7 @@ enum tfp_status tfp_pprof_write(const struct tfp_tree *t, const struct tfp_view_
 	struct writer w = {.tree = t, .options = o};
 	size_t nodes = 0;
 	for (size_t i = 0; i < t->count; i++) {
-		const struct tfp_group *g = &t->nodes[i]->group;
+		const struct tfp_node_group *g = &t->nodes[i]->group;
 		if (g->count && g->members[g->count - 1]->index >= nodes)
 			nodes = g->members[g->count - 1]->index + 1;
 	}

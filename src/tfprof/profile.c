@@ -391,9 +391,9 @@ const struct tfp_exec *tfp_profile_exec_at(const struct tfp_profile_node *node, 
 static void add_exec(const struct tfp_exec *e, int64_t amounts[TFP_AMOUNT_COUNT])
 {
 	const int64_t more[TFP_AMOUNT_COUNT] = {
-		[TFP_TOTAL_US] = tfp_wrap_add(e->accelerator_us, e->cpu_us),
-		[TFP_ACCELERATOR_US] = e->accelerator_us,
-		[TFP_CPU_US] = e->cpu_us,
+		[TFP_TOTAL_TIME] = tfp_wrap_add(e->accelerator_us, e->cpu_us),
+		[TFP_ACCELERATOR_TIME] = e->accelerator_us,
+		[TFP_CPU_TIME] = e->cpu_us,
 		[TFP_REQUESTED_BYTES] = e->requested_bytes,
 		[TFP_PEAK_BYTES] = e->peak_bytes,
 		[TFP_RESIDUAL_BYTES] = e->residual_bytes,

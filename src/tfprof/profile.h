@@ -25,11 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is counted for a node. */
+/* What is counted for a node. Times are microseconds of a profile, as the files have them, and
+ * picoseconds of a capture (capture_work.h). */
 enum tfp_amount {
-	TFP_TOTAL_US, /* accelerator and cpu */
-	TFP_ACCELERATOR_US,
-	TFP_CPU_US,
+	TFP_TOTAL_TIME, /* accelerator and cpu */
+	TFP_ACCELERATOR_TIME,
+	TFP_CPU_TIME,
 	TFP_REQUESTED_BYTES,
 	TFP_PEAK_BYTES,
 	TFP_RESIDUAL_BYTES,
@@ -38,6 +39,9 @@ enum tfp_amount {
 	TFP_FLOAT_OPS,
 	TFP_RUNS,
 	TFP_DEFINED, /* nodes: one each */
+	/* Of captures alone. */
+	TFP_MODEL_FLOPS,
+	TFP_BYTES_ACCESSED,
 	TFP_AMOUNT_COUNT,
 };
 

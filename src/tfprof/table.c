@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const char *const legends[TFP_AMOUNT_COUNT] = {
-	[TFP_TOTAL_US] = "total execution time",
-	[TFP_ACCELERATOR_US] = "accelerator execution time",
-	[TFP_CPU_US] = "cpu execution time",
+	[TFP_TOTAL_TIME] = "total execution time",
+	[TFP_ACCELERATOR_TIME] = "accelerator execution time",
+	[TFP_CPU_TIME] = "cpu execution time",
 	[TFP_REQUESTED_BYTES] = "requested bytes",
 	[TFP_PEAK_BYTES] = "peak bytes",
 	[TFP_RESIDUAL_BYTES] = "residual bytes",
@@ -23,9 +23,9 @@ static const char *const legends[TFP_AMOUNT_COUNT] = {
 static bool is_column(enum tfp_amount amount, const struct tfp_view_options *o)
 {
 	static const enum tfp_selected words[] = {
-		[TFP_TOTAL_US] = TFP_SELECT_MICROS,
-		[TFP_ACCELERATOR_US] = TFP_SELECT_ACCELERATOR_MICROS,
-		[TFP_CPU_US] = TFP_SELECT_CPU_MICROS,
+		[TFP_TOTAL_TIME] = TFP_SELECT_MICROS,
+		[TFP_ACCELERATOR_TIME] = TFP_SELECT_ACCELERATOR_MICROS,
+		[TFP_CPU_TIME] = TFP_SELECT_CPU_MICROS,
 		[TFP_REQUESTED_BYTES] = TFP_SELECT_BYTES,
 		[TFP_PEAK_BYTES] = TFP_SELECT_PEAK_BYTES,
 		[TFP_RESIDUAL_BYTES] = TFP_SELECT_RESIDUAL_BYTES,
@@ -34,15 +34,15 @@ static bool is_column(enum tfp_amount amount, const struct tfp_view_options *o)
 		[TFP_FLOAT_OPS] = TFP_SELECT_FLOAT_OPS,
 	};
 	return tfp_selects(o, words[amount]) ||
-	       (amount <= TFP_CPU_US && tfp_selects(o, TFP_SELECT_MICROS));
+	       (amount <= TFP_CPU_TIME && tfp_selects(o, TFP_SELECT_MICROS));
 }
 
 void tfp_amount_columns(enum tfp_view_command view, const struct tfp_view_options *o,
 			enum tfp_amount columns[TFP_AMOUNT_COUNT + 1])
 {
 	static const enum tfp_amount rest[] = {
-		TFP_REQUESTED_BYTES, TFP_PEAK_BYTES,     TFP_RESIDUAL_BYTES, TFP_OUTPUT_BYTES,
-		TFP_TOTAL_US,        TFP_ACCELERATOR_US, TFP_CPU_US,
+		TFP_REQUESTED_BYTES, TFP_PEAK_BYTES,       TFP_RESIDUAL_BYTES, TFP_OUTPUT_BYTES,
+		TFP_TOTAL_TIME,      TFP_ACCELERATOR_TIME, TFP_CPU_TIME,
 	};
 	static const enum tfp_amount counts[] = {TFP_PARAMETERS, TFP_FLOAT_OPS};
 	bool counts_first = view == TFP_VIEW_SCOPE || view == TFP_VIEW_GRAPH;
@@ -105,7 +105,7 @@ static int by_text(const void *a, const void *b)
 	return tfp_str_compare(*x, *y);
 }
 
-static bool put_texts(struct tfp_buf *out, const struct tfp_group *group, bool types)
+static bool put_texts(struct tfp_buf *out, const struct tfp_node_group *group, bool types)
 {
 	struct tfp_str *texts = NULL;
 	size_t count = 0, room = 0;
@@ -132,12 +132,12 @@ static bool put_texts(struct tfp_buf *out, const struct tfp_group *group, bool t
 	return good;
 }
 
-bool tfp_put_group_devices(struct tfp_buf *out, const struct tfp_group *group)
+bool tfp_put_group_devices(struct tfp_buf *out, const struct tfp_node_group *group)
 {
 	return put_texts(out, group, false);
 }
 
-bool tfp_put_group_types(struct tfp_buf *out, const struct tfp_group *group)
+bool tfp_put_group_types(struct tfp_buf *out, const struct tfp_node_group *group)
 {
 	return put_texts(out, group, true);
 }

@@ -15,8 +15,8 @@ void tfp_put_row(struct tfp_buf *out, enum tfp_view_command view, const struct t
 		 const struct tfp_tree_node *node, size_t level);
 /* Devices and types of the picked members, in order, each once, with '|' between them. False
  * without memory. */
-bool tfp_put_group_devices(struct tfp_buf *out, const struct tfp_group *group);
-bool tfp_put_group_types(struct tfp_buf *out, const struct tfp_group *group);
+bool tfp_put_group_devices(struct tfp_buf *out, const struct tfp_node_group *group);
+bool tfp_put_group_types(struct tfp_buf *out, const struct tfp_node_group *group);
 /* "0:3x4|1:unknown" with any text in between. */
 void tfp_put_inputs(struct tfp_buf *out, const struct tfp_profile_node *node, const char *between);
 

@@ -130,7 +130,7 @@ static enum tfp_status trace_write(struct trace *t, const struct tfp_view_option
  * left out with it. */
 static const struct tfp_tree_node *first_with_time(const struct tfp_tree_node *n)
 {
-	while (n && n->total[TFP_TOTAL_US] <= 0)
+	while (n && n->total[TFP_TOTAL_TIME] <= 0)
 		n = n->shown_next;
 	return n;
 }
@@ -159,7 +159,7 @@ enum tfp_status tfp_timeline_of_tree(const struct tfp_tree *tree, const struct t
 			put_process(&t, (int64_t)depth, name, (struct tfp_str){"", 0}, "");
 			processes++;
 		}
-		put_box(&t, n->name, true, (int64_t)depth, 0, start_us, n->total[TFP_TOTAL_US]);
+		put_box(&t, n->name, true, (int64_t)depth, 0, start_us, n->total[TFP_TOTAL_TIME]);
 		if (!TFP_GROW(stack, depth, room)) {
 			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the trace");
 			break;
@@ -169,7 +169,8 @@ enum tfp_status tfp_timeline_of_tree(const struct tfp_tree *tree, const struct t
 		while (!n && depth > 1) {
 			const struct tfp_tree_node *done = stack[--depth].node;
 			struct place *above = &stack[depth - 1];
-			above->start_us = tfp_wrap_add(above->start_us, done->total[TFP_TOTAL_US]);
+			above->start_us =
+				tfp_wrap_add(above->start_us, done->total[TFP_TOTAL_TIME]);
 			n = first_with_time(done->shown_next);
 		}
 		if (n)

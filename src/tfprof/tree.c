@@ -25,7 +25,7 @@ enum tfp_status tfp_tree_init(struct tfp_tree *t, enum tfp_tree_kind kind, struc
 void tfp_tree_release(struct tfp_tree *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		tfp_group_release(&t->nodes[i]->group);
+		tfp_node_group_release(&t->nodes[i]->group);
 		tfp_free(t->nodes[i]->children);
 		tfp_free(t->nodes[i]);
 	}
@@ -40,6 +40,7 @@ struct tfp_tree_node *tfp_tree_add(struct tfp_tree *t, struct tfp_str name)
 	struct tfp_tree_node *node = tfp_calloc(1, sizeof(*node));
 	if (node) {
 		node->name = name;
+		node->place = t->count;
 		t->nodes[t->count++] = node;
 	}
 	return node;
@@ -55,7 +56,7 @@ bool tfp_tree_add_child(struct tfp_tree_node *parent, struct tfp_tree_node *chil
 
 /* ---- groups ---- */
 
-bool tfp_group_add(struct tfp_group *g, const struct tfp_profile_node *node)
+bool tfp_node_group_add(struct tfp_node_group *g, const struct tfp_profile_node *node)
 {
 	if (g->count && g->members[g->count - 1] == node)
 		return true;
@@ -71,7 +72,7 @@ static int by_index(const void *a, const void *b)
 	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
 }
 
-bool tfp_group_finish(struct tfp_group *g)
+bool tfp_node_group_finish(struct tfp_node_group *g)
 {
 	size_t kept = 0;
 	if (g->count)
@@ -86,11 +87,11 @@ bool tfp_group_finish(struct tfp_group *g)
 	return g->times != NULL;
 }
 
-void tfp_group_release(struct tfp_group *g)
+void tfp_node_group_release(struct tfp_node_group *g)
 {
 	tfp_free(g->members);
 	tfp_free(g->times);
-	*g = (struct tfp_group){0};
+	*g = (struct tfp_node_group){0};
 }
 
 /* How many of the expressions match one of the node's types. */
@@ -114,8 +115,8 @@ void tfp_amounts_add(int64_t to[TFP_AMOUNT_COUNT], const int64_t more[TFP_AMOUNT
 		to[i] = tfp_wrap_add(to[i], more[i]);
 }
 
-bool tfp_group_account(struct tfp_group *g, struct tfp_name_match *types, int64_t step,
-		       int64_t own[TFP_AMOUNT_COUNT])
+bool tfp_node_group_account(struct tfp_node_group *g, struct tfp_name_match *types, int64_t step,
+			    int64_t own[TFP_AMOUNT_COUNT])
 {
 	int64_t amounts[TFP_AMOUNT_COUNT];
 	memset(own, 0, TFP_AMOUNT_COUNT * sizeof(*own));
@@ -133,18 +134,33 @@ bool tfp_group_account(struct tfp_group *g, struct tfp_name_match *types, int64_
 
 /* ---- filters ---- */
 
-enum tfp_status tfp_filters_init(struct tfp_filters *f, const struct tfp_view_options *o,
-				 struct tfp_error *err)
+static enum tfp_status init_filters(struct tfp_filters *f, const struct tfp_view_options *o,
+				    enum tfp_status (*init)(struct tfp_name_match *m,
+							    const char *list,
+							    struct tfp_error *err),
+				    struct tfp_error *err)
 {
 	struct tfp_name_match *const lists[] = {&f->account, &f->start, &f->trim, &f->show,
 						&f->hide};
 	enum tfp_status status = TFP_OK;
 	*f = (struct tfp_filters){0};
 	for (int i = 0; status == TFP_OK && i < 5; i++)
-		status = tfp_name_match_init(lists[i], o->texts[TFP_ACCOUNT_TYPES + i], err);
+		status = init(lists[i], o->texts[TFP_ACCOUNT_TYPES + i], err);
 	if (status != TFP_OK)
 		tfp_filters_release(f);
 	return status;
+}
+
+enum tfp_status tfp_filters_init(struct tfp_filters *f, const struct tfp_view_options *o,
+				 struct tfp_error *err)
+{
+	return init_filters(f, o, tfp_name_match_init, err);
+}
+
+enum tfp_status tfp_filters_init_strict(struct tfp_filters *f, const struct tfp_view_options *o,
+					struct tfp_error *err)
+{
+	return init_filters(f, o, tfp_name_match_init_strict, err);
 }
 
 void tfp_filters_release(struct tfp_filters *f)
@@ -168,9 +184,9 @@ bool tfp_is_shown(const struct tfp_view_options *o, struct tfp_filters *f, struc
 		{TFP_MIN_PEAK_BYTES, TFP_PEAK_BYTES},
 		{TFP_MIN_RESIDUAL_BYTES, TFP_RESIDUAL_BYTES},
 		{TFP_MIN_OUTPUT_BYTES, TFP_OUTPUT_BYTES},
-		{TFP_MIN_MICROS, TFP_TOTAL_US},
-		{TFP_MIN_ACCELERATOR_MICROS, TFP_ACCELERATOR_US},
-		{TFP_MIN_CPU_MICROS, TFP_CPU_US},
+		{TFP_MIN_MICROS, TFP_TOTAL_TIME},
+		{TFP_MIN_ACCELERATOR_MICROS, TFP_ACCELERATOR_TIME},
+		{TFP_MIN_CPU_MICROS, TFP_CPU_TIME},
 	};
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
 		if (total[limits[i].amount] < o->numbers[limits[i].least])
@@ -191,12 +207,14 @@ enum tfp_amount tfp_order_amount(const struct tfp_view_options *o)
 		{"peak_bytes", TFP_PEAK_BYTES},
 		{"residual_bytes", TFP_RESIDUAL_BYTES},
 		{"output_bytes", TFP_OUTPUT_BYTES},
-		{"micros", TFP_TOTAL_US},
-		{"accelerator_micros", TFP_ACCELERATOR_US},
-		{"cpu_micros", TFP_CPU_US},
+		{"micros", TFP_TOTAL_TIME},
+		{"accelerator_micros", TFP_ACCELERATOR_TIME},
+		{"cpu_micros", TFP_CPU_TIME},
 		{"params", TFP_PARAMETERS},
 		{"float_ops", TFP_FLOAT_OPS},
 		{"occurrence", TFP_DEFINED},
+		{"model_flops", TFP_MODEL_FLOPS},
+		{"bytes_accessed", TFP_BYTES_ACCESSED},
 	};
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		if (strcmp(o->texts[TFP_ORDER_BY], orders[i].word) == 0)
@@ -239,6 +257,12 @@ static bool has_type(const struct tfp_tree_node *n, struct tfp_name_match *types
 {
 	if (types->all)
 		return true;
+	for (size_t i = 0; n->taken && i < n->taken->type_count; i++) {
+		if (tfp_name_matches(types, n->taken->types[i]))
+			return true;
+	}
+	if (n->taken)
+		return false;
 	if (!n->node)
 		return tfp_name_matches(types, n->type);
 	for (size_t i = 0; i < n->node->type_count; i++) {
@@ -248,16 +272,48 @@ static bool has_type(const struct tfp_tree_node *n, struct tfp_name_match *types
 	return false;
 }
 
+/* What the capture tells of a node. */
+static void take(struct tfp_tree_node *n)
+{
+	n->known_own = n->partial = 0;
+	n->flags = 0;
+	if (!n->taken)
+		return;
+	memcpy(n->own, n->taken->amounts, sizeof(n->own));
+	n->known_own = n->taken->known;
+	n->partial = n->taken->lacking;
+	n->flags = n->taken->flags;
+}
+
+static void add_total(const struct tfp_tree *t, struct tfp_tree_node *n,
+		      const struct tfp_tree_node *c)
+{
+	if (!t->captured) {
+		tfp_amounts_add(n->total, c->total);
+		return;
+	}
+	for (int i = 0; i < TFP_AMOUNT_COUNT; i++) {
+		if (__builtin_add_overflow(n->total[i], c->total[i], &n->total[i]))
+			n->total[i] = INT64_MAX;
+	}
+	n->known_total |= c->known_total;
+	n->partial |= c->partial;
+	n->flags |= c->flags;
+}
+
 static bool account_own(const struct tfp_tree *t, struct tfp_tree_node *n,
 			const struct tfp_view_options *o, struct tfp_filters *f)
 {
 	if (t->kind == TFP_TREE_CODE)
-		return tfp_group_account(&n->group, &f->account, o->numbers[TFP_STEP], n->own);
+		return tfp_node_group_account(&n->group, &f->account, o->numbers[TFP_STEP], n->own);
 	if (n->node)
 		tfp_profile_amounts(n->node, o->numbers[TFP_STEP], n->own);
 	else
 		memset(n->own, 0, sizeof(n->own));
-	n->own[TFP_DEFINED] = 1;
+	if (t->captured)
+		take(n);
+	else
+		n->own[TFP_DEFINED] = 1;
 	return has_type(n, &f->account);
 }
 
@@ -270,10 +326,16 @@ static void account_node(const struct tfp_tree *t, struct tfp_tree_node *n,
 		keep(n->parent, n->kept_first, n->kept_last);
 		return;
 	}
+	if (t->captured && !n->accounted) {
+		memset(n->own, 0, sizeof(n->own));
+		n->known_own = n->partial = 0;
+		n->flags = 0;
+	}
 	memcpy(n->total, n->own, sizeof(n->total));
+	n->known_total = n->known_own;
 	for (struct tfp_tree_node *c = n->kept_first; c; c = c->kept_next) {
 		c->kept_parent = n;
-		tfp_amounts_add(n->total, c->total);
+		add_total(t, n, c);
 	}
 	keep(n->parent, n, n);
 }
@@ -307,10 +369,12 @@ static void account(struct tfp_tree *t, const struct tfp_view_options *o, struct
 	/* The root is never accounted, whatever the types are. */
 	memset(root->own, 0, sizeof(root->own));
 	memset(root->total, 0, sizeof(root->total));
-	root->own[TFP_DEFINED] = 1;
+	root->own[TFP_DEFINED] = !t->captured;
+	root->known_own = root->known_total = root->partial = 0;
+	root->flags = 0;
 	for (struct tfp_tree_node *c = root->kept_first; c; c = c->kept_next) {
 		c->kept_parent = root;
-		tfp_amounts_add(root->total, c->total);
+		add_total(t, root, c);
 	}
 }
 
@@ -354,12 +418,29 @@ static bool start(struct tfp_tree *t, struct tfp_filters *f)
 struct order {
 	struct tfp_tree_node **nodes;
 	enum tfp_amount amount;
-	bool groups;
+	bool groups, captured;
 };
 
 static bool is_root(struct tfp_str name)
 {
 	return tfp_str_equal(name, TFP_ROOT_NAME);
+}
+
+/* The larger first, what is unknown last, otherwise by name. */
+static bool is_before(const struct tfp_tree_node *x, const struct tfp_tree_node *y,
+		      enum tfp_amount amount)
+{
+	if (amount == TFP_DEFINED)
+		amount = TFP_RUNS;
+	if (amount != TFP_AMOUNT_COUNT) {
+		bool knows_x = x->known_total & TFP_AMOUNT_BIT(amount);
+		bool knows_y = y->known_total & TFP_AMOUNT_BIT(amount);
+		if (knows_x != knows_y)
+			return knows_x;
+		if (x->total[amount] != y->total[amount])
+			return x->total[amount] > y->total[amount];
+	}
+	return tfp_str_compare(x->label, y->label) < 0;
 }
 
 static bool before(const void *context, uint32_t a, uint32_t b)
@@ -368,16 +449,19 @@ static bool before(const void *context, uint32_t a, uint32_t b)
 	const struct tfp_tree_node *x = order->nodes[a], *y = order->nodes[b];
 	if (is_root(x->name) || is_root(y->name))
 		return is_root(x->name) && !is_root(y->name);
+	if (order->captured)
+		return is_before(x, y, order->amount);
 	if (order->amount == TFP_DEFINED && order->groups)
 		return x->group.picked > y->group.picked;
-	if (order->amount >= TFP_RUNS)
+	if (order->amount == TFP_RUNS || order->amount == TFP_DEFINED ||
+	    order->amount == TFP_AMOUNT_COUNT)
 		return tfp_str_compare(x->name, y->name) < 0;
 	return x->total[order->amount] > y->total[order->amount];
 }
 
 static bool sort_shown(const struct tfp_tree *t, struct tfp_tree_node *n, enum tfp_amount amount)
 {
-	struct order order = {NULL, amount, t->kind == TFP_TREE_CODE};
+	struct order order = {NULL, amount, t->kind == TFP_TREE_CODE, t->captured};
 	struct tfp_tree_node *each = n->shown_first;
 	size_t count = 0, room = 0;
 	if (!each || !each->shown_next)
@@ -402,10 +486,10 @@ static bool should_show(const struct tfp_tree *t, const struct tfp_tree_node *n,
 			const struct tfp_view_options *o, struct tfp_filters *f)
 {
 	bool code = t->kind == TFP_TREE_CODE;
-	const int64_t *few = code ? n->total : n->own;
+	const int64_t *few = code || t->captured ? n->total : n->own;
 	if (is_root(n->name))
 		return true;
-	return (code || n->own[TFP_RUNS] >= o->numbers[TFP_MIN_OCCURRENCE]) &&
+	return (code || few[TFP_RUNS] >= o->numbers[TFP_MIN_OCCURRENCE]) &&
 	       tfp_is_shown(o, f, n->name, n->total, few[TFP_PARAMETERS], few[TFP_FLOAT_OPS],
 			    (int64_t)n->depth);
 }
@@ -431,14 +515,16 @@ static bool finish_shown(const struct tfp_tree *t, struct tfp_tree_node *n,
 		n->shown_first = n->shown_last = NULL;
 		return true;
 	}
-	if (o->displayed_only && t->kind != TFP_TREE_CODE)
+	if (o->displayed_only && t->kind != TFP_TREE_CODE) {
 		memcpy(n->total, n->own, sizeof(n->total));
+		n->known_total = n->known_own;
+	}
 	if (!sort_shown(t, n, amount))
 		return false;
 	for (struct tfp_tree_node *c = n->shown_first; c; c = c->shown_next) {
 		c->shown_parent = n;
 		if (o->displayed_only && t->kind != TFP_TREE_CODE)
-			tfp_amounts_add(n->total, c->total);
+			add_total(t, n, c);
 	}
 	if (n->kept_parent)
 		show(n->kept_parent, n, n);

@@ -24,25 +24,51 @@
 #define TFP_ROOT_NAME "_TFProfRoot"
 
 /* The nodes of a model that a line of code or a type of operation stands for. */
-struct tfp_group {
+struct tfp_node_group {
 	const struct tfp_profile_node **members; /* by name; owned */
 	uint32_t *times; /* owned; how often each was picked, by as many expressions */
 	size_t count, room;
 	size_t picked; /* members that were picked at all */
 };
 
+#define TFP_AMOUNT_BIT(amount) (UINT32_C(1) << (amount))
+
+enum tfp_taken_flag {
+	TFP_FORWARD = 1,
+	TFP_BACKWARD = 2,
+	TFP_REMATERIALISED = 4,
+	TFP_ON_DEVICE = 8,
+	TFP_ON_HOST = 16,
+};
+
+/* What a node of a capture took. */
+struct tfp_taken {
+	int64_t amounts[TFP_AMOUNT_COUNT];
+	/* Bits of amounts: those that the capture tells, and those that it should and does not. */
+	uint32_t known, lacking;
+	uint8_t flags;               /* enum tfp_taken_flag */
+	const struct tfp_str *types; /* what the node can be accounted by */
+	size_t type_count;
+};
+
 struct tfp_tree_node {
 	struct tfp_str name;
+	size_t place;                        /* in tfp_tree.nodes, until somebody sorts them */
 	const struct tfp_profile_node *node; /* NULL: none stands behind it alone */
 	struct tfp_str type;                 /* of what has no node */
-	struct tfp_group group;              /* of lines of code */
+	struct tfp_node_group group;         /* of lines of code */
 	const struct tfp_frame *frame;       /* a line's first frame; NULL of the root */
 	bool gradient;                       /* a line of the backward pass */
+	const struct tfp_taken *taken;       /* of captures, in place of node; borrowed */
+	struct tfp_str label;                /* of captures: what tells it from its siblings */
 	struct tfp_tree_node **children;     /* owned */
 	size_t child_count, child_room;
 
 	/* What the last command made of it. */
 	int64_t own[TFP_AMOUNT_COUNT], total[TFP_AMOUNT_COUNT];
+	/* Of captures: which amounts are known, and of which total some part is not. */
+	uint32_t known_own, known_total, partial;
+	uint8_t flags; /* enum tfp_taken_flag, of all that is below */
 	bool accounted, visited, shown;
 	size_t next_child;
 	size_t depth;
@@ -59,6 +85,9 @@ enum tfp_tree_kind {
 
 struct tfp_tree {
 	enum tfp_tree_kind kind;
+	/* Nodes are those of a capture: unknown amounts are not 0, minima are held against totals,
+	 * and rows that are equal are sorted by name. */
+	bool captured;
 	struct tfp_tree_node **nodes; /* owned; the root first */
 	size_t count, room;
 };
@@ -69,6 +98,9 @@ struct tfp_filters {
 };
 enum tfp_status tfp_filters_init(struct tfp_filters *f, const struct tfp_view_options *o,
 				 struct tfp_error *err) TFP_CHECK;
+/* The same, but what is no expression is TFP_BAD_QUERY. */
+enum tfp_status tfp_filters_init_strict(struct tfp_filters *f, const struct tfp_view_options *o,
+					struct tfp_error *err) TFP_CHECK;
 /* Accepts zeroed memory. */
 void tfp_filters_release(struct tfp_filters *f);
 
@@ -93,14 +125,14 @@ enum tfp_status tfp_tree_show(struct tfp_tree *t, const struct tfp_view_options 
 struct tfp_tree_node *tfp_tree_next(const struct tfp_tree_node *node);
 
 /* false without memory. A member that is there is not added again if it is the last. */
-bool tfp_group_add(struct tfp_group *g, const struct tfp_profile_node *node);
+bool tfp_node_group_add(struct tfp_node_group *g, const struct tfp_profile_node *node);
 /* Sorts members by name, each once; and makes room for what account writes. */
-bool tfp_group_finish(struct tfp_group *g);
-void tfp_group_release(struct tfp_group *g);
+bool tfp_node_group_finish(struct tfp_node_group *g);
+void tfp_node_group_release(struct tfp_node_group *g);
 /* Picks members by their types and sums what they took: twice what two expressions match, as
  * the original does. Whether there were any, or there need not be. */
-bool tfp_group_account(struct tfp_group *g, struct tfp_name_match *types, int64_t step,
-		       int64_t own[TFP_AMOUNT_COUNT]);
+bool tfp_node_group_account(struct tfp_node_group *g, struct tfp_name_match *types, int64_t step,
+			    int64_t own[TFP_AMOUNT_COUNT]);
 /* Adds amounts, wrapping. */
 void tfp_amounts_add(int64_t to[TFP_AMOUNT_COUNT], const int64_t more[TFP_AMOUNT_COUNT]);
 

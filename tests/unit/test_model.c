@@ -46,16 +46,16 @@ static void test_times(void **state)
 	assert_true(p.misses_streams); /* in step 1 */
 	assert_str(node(&p, "a")->device, "/job:w/device:gpu:0");
 	/* A record without time counts as a microsecond; the other device is not counted. */
-	assert_int_equal(amount(&p, "a", 0, TFP_CPU_US), 7);
-	assert_int_equal(amount(&p, "a", 0, TFP_ACCELERATOR_US), 40);
+	assert_int_equal(amount(&p, "a", 0, TFP_CPU_TIME), 7);
+	assert_int_equal(amount(&p, "a", 0, TFP_ACCELERATOR_TIME), 40);
 	assert_int_equal(amount(&p, "a", 0, TFP_RUNS), 2);
-	assert_int_equal(amount(&p, "a", 1, TFP_TOTAL_US), 4);
+	assert_int_equal(amount(&p, "a", 1, TFP_TOTAL_TIME), 4);
 	/* The means are rounded down, each by itself: 47 + 4, 7 + 4, 40. */
-	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_TOTAL_US), 25);
-	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_CPU_US), 5);
-	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_ACCELERATOR_US), 20);
+	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_TOTAL_TIME), 25);
+	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_CPU_TIME), 5);
+	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_ACCELERATOR_TIME), 20);
 	assert_int_equal(amount(&p, "a", TFP_STEP_MEAN, TFP_RUNS), 1);
-	assert_int_equal(amount(&p, "never", TFP_STEP_MEAN, TFP_TOTAL_US), 0);
+	assert_int_equal(amount(&p, "never", TFP_STEP_MEAN, TFP_TOTAL_TIME), 0);
 	assert_int_equal(node(&p, "a")->type_count, 2);
 	tfp_profile_release(&p);
 }
