@@ -59,7 +59,7 @@ enum tfp_tool_need {
 };
 
 #define TFP_TOOL_ALIASES    3
-#define TFP_TOOL_PARAMETERS 16
+#define TFP_TOOL_PARAMETERS 32
 #define TFP_ROW_PARAMETERS  4
 
 struct tfp_tool {

@@ -42,6 +42,9 @@ import xspace  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
+# Tools whose composed captures have operations, and real runs that are not of TensorFlow.
+VIEWED = ("framework_op_stats", "hlo_stats", "op_profile", "modules", "overview_page", "tfprof")
+RAW = ("jax-mi300-attention/2025_01_01_00_00_00", "tpu-inference/2025_12_10_12_00_00")
 SEEDS = [*range(48), 384]  # captures that are made up
 SHARED = os.environ.get("TFPROF_SHARED", os.path.join(os.path.dirname(SOURCE), "shared"))
 
@@ -226,6 +229,9 @@ def shared(server):
         if not compared:
             problems.append("none was compared")
         tap.test("allocations in use at the peak", problems, f": {compared}")
+        for run in sorted({run for run, _, _ in peers_answers(
+                os.path.join(SHARED, "golden", "tensorflow"), "framework_op_stats")} | set(RAW)):
+            tap.test(f"views of {run}", views_agree(url, run=run))
     tap.test("every exception matches something", exceptions.useless())
     return tap.end()
 
@@ -327,6 +333,105 @@ def check_error(expected, error):
     return [f"{error.code} {body}"]
 
 
+# ---- the views of captures, against other tools ----
+
+def tree_of(document):
+    """Of a tree in columns: by row its path and what it has."""
+    nodes, names = document["nodes"], document["names"]
+    rows = []
+    for i, (parent, name) in enumerate(zip(nodes["parent"], nodes["name"])):
+        above = rows[parent]["path"] if parent >= 0 else ()
+        rows.append({"path": above + ((names[name],) if i else ()), "parent": parent,
+                     "flags": nodes["flags"][i],
+                     "self": {q: v[i] for q, v in nodes["self"].items()},
+                     "total": {q: v[i] for q, v in nodes["total"].items()}})
+    return rows
+
+
+def near(a, b):
+    return math.isclose(a or 0, b or 0, rel_tol=1e-9, abs_tol=1e-6)
+
+
+def check_tree(where, rows):
+    """A total is its own part and its children's."""
+    problems = []
+    sums = [{q: v or 0 for q, v in row["self"].items()} for row in rows]
+    for i in range(len(rows) - 1, 0, -1):
+        for q, value in sums[i].items():
+            sums[rows[i]["parent"]][q] += value
+    for row, total in zip(rows, sums):
+        for q, value in total.items():
+            if not near(row["total"][q], value):
+                problems.append(f"{where} {row['path']} {q}: {row['total'][q]}, not {value}")
+    return problems
+
+
+def op_stats_rows(url, **run):
+    table = get(url, tag="framework_op_stats", limit=0, **run)[1]
+    ids = [column["id"] for column in table["cols"]]
+    return [dict(zip(ids, (cell["v"] for cell in row["c"]))) for row in table["rows"]]
+
+
+def views_agree(url, **run):
+    """Scopes have what TF stats has, lines of code what the op profile has, each step its part."""
+    problems = []
+    quantities = "micros,accelerator_micros,cpu_micros,occurrence"
+    have = {view: get(url, tag="tfprof", view=view, select=quantities, limit=0, **run)
+            for view in ("scope", "op", "code", "graph")}
+    trees = {view: tree_of(document) for view, document in have.items()}
+    for view, rows in trees.items():
+        problems += check_tree(view, rows)
+    ops = op_stats_rows(url, **run)
+    for place, quantity in (("Device", "accelerator_micros"), ("Host", "cpu_micros")):
+        want = {}
+        for row in ops:
+            if row["host_or_device"] == place:
+                path = tuple(part for part in row["operation"].split("/") if part)
+                want[path] = want.get(path, 0) + row["total_self_time"]
+        for view in ("scope", "op"):
+            if not near(trees[view][0]["total"][quantity], sum(want.values())):
+                problems.append(f"{view} {quantity}: {trees[view][0]['total'][quantity]}, not "
+                                f"{sum(want.values())}")
+        for row in trees["scope"]:
+            path = tuple(part for name in row["path"] for part in name.split("/") if part)
+            if row["flags"] & 32 and want.get(path, 0) and not near(row["self"][quantity], want[path]):
+                problems.append(f"scope {path} {quantity}: {row['self'][quantity]}, not {want[path]}")
+    for others in ("", "true"):
+        profile = get(url, tag="op_profile", others=others, **run)
+        want = profile["byProgramExcludeIdle"].get("metrics", {"rawTime": 0})["rawTime"] / 1e6
+        for view in ("code", "graph"):
+            total = get(url, tag="tfprof", view=view, others=others, select="micros", limit=0,
+                        **run)["nodes"]["total"]["micros"][0]
+            if not near(total, want):
+                problems.append(f"{view} others={others}: {total}, not {want}")
+    return problems + steps_agree(url, have["scope"], **run)
+
+
+def steps_agree(url, whole, **run):
+    """The mean of the steps is their sum by their number, and they are no more than all."""
+    count = whole["steps_total"]
+    if not 0 < count <= 20:
+        return []
+    problems = []
+    steps = [tree_of(get(url, tag="tfprof", step=s, select="micros,occurrence", limit=0, **run))
+             for s in range(count)]
+    mean = tree_of(get(url, tag="tfprof", step="mean", select="micros,occurrence", limit=0, **run))
+    everything = {row["path"]: row for row in tree_of(whole)}
+    sums = {}
+    for rows in steps:
+        problems += check_tree("step", rows)
+        for row in rows:
+            sums[row["path"]] = sums.get(row["path"], 0) + (row["total"]["micros"] or 0)
+    for row in mean:
+        if not near(row["total"]["micros"], sums[row["path"]] / count):
+            problems.append(f"mean {row['path']}: {row['total']['micros']}, not "
+                            f"{sums[row['path']] / count}")
+    for path, micros in sums.items():
+        if micros > (everything[path]["total"]["micros"] or 0) + 1e-6:
+            problems.append(f"steps {path}: {micros}, of {everything[path]['total']['micros']}")
+    return problems
+
+
 def composed(server):
     tap = Tap()
     cases = sorted(glob.glob(os.path.join(HERE, "*", "*.json")))
@@ -352,6 +457,9 @@ def composed(server):
                     except urllib.error.HTTPError as error:
                         problems = check_error(answer.get("error", {}), error)
                     tap.test(f"{run} {answer.get('query', {})}", problems)
+            for tool, run, case in described:
+                if tool in VIEWED:
+                    tap.test(f"views of {run}", views_agree(url, run=run))
     return tap.end()
 
 
