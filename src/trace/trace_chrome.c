@@ -149,9 +149,9 @@ static void put_visible(struct choice *c)
 static uint64_t slot_of(const struct choice *c)
 {
 	const struct tfp_tracks *tracks = c->w.host.tracks;
-	int64_t from = tracks->begin_ps, to = tracks->end_ps;
+	int64_t from = tracks->begin_ps, to = tracks->end_of_peers_ps;
 	if (c->w.options->dialect != TFP_CHROME_STREAMING || c->w.options->resolution == 0 ||
-	    c->w.options->prefix || tracks->event_count < STREAMING_LEAST)
+	    c->w.options->prefix || tracks->event_count_of_peers < STREAMING_LEAST)
 		return 0;
 	if (c->selection->has_window && c->selection->from_ps > from)
 		from = c->selection->from_ps;
@@ -199,6 +199,8 @@ static void filter_rows(struct choice *c)
 		const struct tfp_str row = tfp_chrome_row_name(track);
 		bool on_row = track->kind != TFP_TRACK_COUNTER;
 		struct tfp_buf process;
+		if (track->is_memory && !tfp_chrome_has_memory(&c->w))
+			continue;
 		if (!c->w.options->filter) {
 			c->taken[t] = true;
 			continue;

@@ -67,6 +67,8 @@ void tfp_chrome_end_host(struct tfp_chrome_writer *w);
 void tfp_chrome_process_name(const struct tfp_chrome_writer *w, struct tfp_str name,
 			     struct tfp_buf *out);
 struct tfp_str tfp_chrome_row_name(const struct tfp_track *track);
+/* Whether counters of memory are written: the peers' documents have none. */
+bool tfp_chrome_has_memory(const struct tfp_chrome_writer *w);
 /* Whether a track of the host is a row. XProf's first viewer knows no counters: a line of them is
  * a row like others, which its first counter stands for. The other dialects have counters on no
  * row. */

@@ -127,12 +127,17 @@ static void put_meta_index(struct tfp_chrome_writer *w, const char *kind, uint32
 	end_element(w);
 }
 
+bool tfp_chrome_has_memory(const struct tfp_chrome_writer *w)
+{
+	return w->options->dialect == TFP_CHROME_EXPORT;
+}
+
 bool tfp_chrome_is_row(const struct tfp_chrome_writer *w, uint32_t t)
 {
 	const struct tfp_track *track = &w->host.tracks->tracks[t];
 	if (track->kind != TFP_TRACK_COUNTER)
 		return true;
-	return w->options->dialect == TFP_CHROME_PLAIN && (t == 0 || track[-1].line != track->line);
+	return w->options->dialect == TFP_CHROME_PLAIN && !track->is_memory && (t == 0 || track[-1].line != track->line);
 }
 
 void tfp_chrome_put_process(struct tfp_chrome_writer *w, const struct tfp_process *process)
@@ -530,12 +535,13 @@ void tfp_chrome_end_samples(struct tfp_chrome_writer *w, bool open)
 static void see_bounds(struct tfp_chrome_writer *w)
 {
 	const struct tfp_tracks *tracks = w->host.tracks;
+	const int64_t end_ps = tfp_chrome_has_memory(w) ? tracks->end_ps : tracks->end_of_peers_ps;
 	if (tracks->event_count == 0)
 		return;
 	if (!w->has_bounds || tracks->begin_ps < w->begin_ps)
 		w->begin_ps = tracks->begin_ps;
-	if (!w->has_bounds || tracks->end_ps > w->end_ps)
-		w->end_ps = tracks->end_ps;
+	if (!w->has_bounds || end_ps > w->end_ps)
+		w->end_ps = end_ps;
 	w->has_bounds = true;
 }
 

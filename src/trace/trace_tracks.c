@@ -155,6 +155,11 @@ static void put_track(const struct tfp_trace_host *host, uint32_t index, struct 
 	tfp_json_set_integer(j, "tid", track->tid);
 	tfp_json_set_text(j, "name", track->name.data, track->name.size);
 	tfp_json_set_string(j, "kind", kind_name(track->kind));
+	if (track->is_memory) {
+		const struct tfp_str id = tfp_track_allocator(track);
+		tfp_json_set_text(j, "allocator", id.data, id.size);
+		tfp_json_set_string(j, "unit", "bytes");
+	}
 	tfp_json_set_count(j, "events", track->event_count);
 	tfp_json_set_integer(j, "depth", t.timeline->lane_count);
 	if (t.timeline->overflows)

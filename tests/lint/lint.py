@@ -41,7 +41,7 @@ ROOMS = {
     "tf_data": {"events"},
     "steps": {"events", "grouping"},
     "ops": {"events", "grouping", "hlo"},
-    "timeline": {"events", "grouping", "hlo", "steps"},
+    "timeline": {"events", "grouping", "hlo", "memory", "steps"},
     "summary": {"events", "grouping", "hlo", "ops", "steps", "timeline"},
 }
 

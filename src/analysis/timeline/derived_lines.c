@@ -6,6 +6,7 @@
 #include "analysis/hlo/hlo_modules.h"
 #include "analysis/timeline/derived_gpu.h"
 #include "analysis/timeline/derived_launches.h"
+#include "analysis/timeline/derived_memory.h"
 #include "analysis/timeline/derived_plane.h"
 #include "analysis/timeline/derived_tpu.h"
 #include "base/alloc.h"
@@ -25,6 +26,7 @@ struct derived {
 
 struct plane_task {
 	struct tfp_derived_source source;
+	const struct tfp_derived_memory *memory;
 	struct tfp_derived_plane plane;
 	bool used;
 	struct tfp_error err;
@@ -110,26 +112,31 @@ static int64_t plane_start_ns(const struct tfp_plane *plane)
 	return start;
 }
 
+static enum tfp_status derive_events(struct plane_task *t)
+{
+	switch (tfp_plane_kind(t->source.plane->name)) {
+	case TFP_PLANE_GPU:
+		return tfp_derive_gpu(&t->plane, &t->source, &t->err);
+	case TFP_PLANE_TPU:
+		return tfp_derive_tpu(&t->plane, &t->source, &t->err);
+	default:
+		return tfp_str_starts(t->source.plane->name, "/host:CPU")
+			       ? derive_host(&t->plane, &t->source, &t->err)
+			       : TFP_OK;
+	}
+}
+
 static void derive_plane(void *context, size_t index)
 {
 	struct plane_task *t = (struct plane_task *)context + index;
 	const struct tfp_plane *plane = t->source.plane;
-	t->status = TFP_OK;
 	t->used = true;
 	tfp_derived_plane_init(&t->plane, plane->name, plane->id, plane_start_ns(plane),
 			       PLANE_BYTES_MAX);
-	switch (tfp_plane_kind(plane->name)) {
-	case TFP_PLANE_GPU:
-		t->status = tfp_derive_gpu(&t->plane, &t->source, &t->err);
-		break;
-	case TFP_PLANE_TPU:
-		t->status = tfp_derive_tpu(&t->plane, &t->source, &t->err);
-		break;
-	default:
-		if (tfp_str_starts(plane->name, "/host:CPU"))
-			t->status = derive_host(&t->plane, &t->source, &t->err);
-		break;
-	}
+	t->status = tfp_derive_memory(&t->plane, t->memory, t->source.plane_index, &t->err);
+	/* The peers derive lines when they group: a grouped capture has brought its lines along. */
+	if (t->status == TFP_OK && t->source.groups)
+		t->status = derive_events(t);
 }
 
 static enum tfp_status no_memory(struct tfp_error *err)
@@ -159,40 +166,54 @@ static enum tfp_status load(struct derived *derived, struct plane_task *tasks, s
 	return status;
 }
 
-static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *pool,
-				  struct derived *derived, struct tfp_error *err)
+/* Where lines of events come from, for each plane. */
+static enum tfp_status find_sources(struct tfp_capture *capture, struct tfp_pool *pool,
+				    struct plane_task *tasks, struct tfp_derived_launches *launches,
+				    struct tfp_error *err)
 {
 	const struct tfp_groups *groups;
 	const struct tfp_hlo_modules *modules;
 	const struct tfp_stat_columns *stats;
-	struct tfp_derived_launches launches = {0};
 	size_t gpus = 0;
-	struct plane_task *tasks = tfp_calloc(capture->plane_count, sizeof(*tasks));
-	if (!tasks)
-		return no_memory(err);
 	enum tfp_status status = tfp_groups_get(capture, pool, &groups, err);
 	if (status == TFP_OK)
 		status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status == TFP_OK)
 		status = tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
-	if (status == TFP_OK) {
-		for (size_t p = 0; p < capture->plane_count; p++) {
-			struct tfp_derived_source *s = &tasks[p].source;
-			*s = (struct tfp_derived_source){.capture = capture,
-							 .plane = &capture->planes[p],
-							 .plane_index = p,
-							 .groups = groups,
-							 .modules = modules,
-							 .launches = &launches,
-							 .stats = stats->planes[p]};
-			if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU)
-				s->device_index = gpus++;
-		}
-		status = tfp_derived_launches_get(capture, groups, gpus, pool, &launches, err);
+	if (status != TFP_OK)
+		return status;
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		struct tfp_derived_source *s = &tasks[p].source;
+		s->groups = groups;
+		s->modules = modules;
+		s->launches = launches;
+		s->stats = stats->planes[p];
+		if (tfp_plane_kind(capture->planes[p].name) == TFP_PLANE_GPU)
+			s->device_index = gpus++;
 	}
+	return tfp_derived_launches_get(capture, groups, gpus, pool, launches, err);
+}
+
+static enum tfp_status derive_all(struct tfp_capture *capture, struct tfp_pool *pool,
+				  struct derived *derived, struct tfp_error *err)
+{
+	struct tfp_derived_launches launches = {0};
+	struct tfp_derived_memory memory;
+	struct plane_task *tasks = tfp_calloc(capture->plane_count, sizeof(*tasks));
+	if (!tasks)
+		return no_memory(err);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		tasks[p].memory = &memory;
+		tasks[p].source = (struct tfp_derived_source){
+			.capture = capture, .plane = &capture->planes[p], .plane_index = p};
+	}
+	enum tfp_status status = tfp_derived_memory_get(capture, pool, &memory, err);
+	if (status == TFP_OK && !tfp_capture_is_grouped(capture))
+		status = find_sources(capture, pool, tasks, &launches, err);
 	if (status == TFP_OK)
 		tfp_pool_for(pool, capture->plane_count, derive_plane, tasks);
 	tfp_free(launches.list);
+	tfp_derived_memory_release(&memory);
 	for (size_t p = 0; p < capture->plane_count; p++) {
 		struct plane_task *t = &tasks[p];
 		if (status == TFP_OK && t->status != TFP_OK) {
@@ -233,13 +254,7 @@ static enum tfp_status compute(struct tfp_capture *capture, struct tfp_pool *poo
 		return no_memory(err);
 	tfp_buf_init(&derived->bytes, SPACE_BYTES_MAX);
 	put_host_name(&derived->bytes);
-	enum tfp_status status;
-	/* The peers derive lines when they group: a grouped capture has brought its lines along. */
-	if (!tfp_capture_is_grouped(capture))
-		status = derive_all(capture, pool, derived, err);
-	else
-		status = tfp_capture_from_bytes(&derived->capture, derived->bytes.data,
-						derived->bytes.size, "derived lines", pool, err);
+	enum tfp_status status = derive_all(capture, pool, derived, err);
 	if (status != TFP_OK) {
 		free_derived(derived);
 		return status;

@@ -2,7 +2,8 @@
 /*
  * Lines that no profiler wrote: steps, XLA modules and ops, framework ops, name
  * scopes, source lines and launch statistics, made from the stats of events
- * (preprocess.md D, derived_timeline.cc).
+ * (preprocess.md D, derived_timeline.cc), and counters of the memory in use
+ * (derived_memory.h).
  *
  * They are a capture of their own, so that the same code walks their lines, names
  * and stats:
@@ -19,7 +20,7 @@
 
 /* Of a capture; computed once and kept with it. *out is never NULL and may have
  * no planes. Its lines' clock is the capture's. A line that the file brings
- * along already is not derived again. */
+ * along already is not derived again; of a grouped capture there are counters alone. */
 enum tfp_status tfp_derived_lines_get(struct tfp_capture *capture, struct tfp_pool *pool,
 				      const struct tfp_capture **out,
 				      struct tfp_error *err) TFP_CHECK;

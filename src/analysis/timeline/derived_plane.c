@@ -22,6 +22,7 @@ static const char *const stat_names[TFP_DERIVED_STATS] = {
 	[TFP_DERIVED_SHAPE_WITH_LAYOUT] = "shape_with_layout",
 	[TFP_DERIVED_CONSUMER_TYPE] = "_ct",
 	[TFP_DERIVED_CONSUMER_ID] = "_c",
+	[TFP_DERIVED_BYTES_IN_USE] = "bytes_in_use",
 };
 
 /* ---- the plane ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/timeline/tracks.h"
 
-#include "analysis/events/run_env.h"
 #include "analysis/events/schema.h"
 #include "analysis/timeline/derived_lines.h"
 #include "base/alloc.h"
@@ -11,136 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids of processes (trace_utils.h). */
-enum { PID_DEVICE = 1, PID_DEVICE_LAST = 500, PID_CUSTOM = 501, PID_HOST = 701 };
-
 #define COUNTER_LINE "_counters_"
-
-static bool is_one_of(struct tfp_str s, const char *const *list)
-{
-	for (; *list; list++) {
-		if (tfp_str_equal(s, *list))
-			return true;
-	}
-	return false;
-}
-
-bool tfp_event_name_is_internal(struct tfp_str name)
-{
-	static const char *const names[] = {"MemoryAllocation",
-					    "MemoryDeallocation",
-					    "PrefetchProduce",
-					    "PrefetchConsume",
-					    "ParallelInterleaveProduce",
-					    "ParallelInterleaveConsume",
-					    "ParallelInterleaveInitializeInput",
-					    "ParallelMapProduce",
-					    "ParallelMapConsume",
-					    "MapAndBatchProduce",
-					    "MapAndBatchConsume",
-					    "ParseExampleProduce",
-					    "ParseExampleConsume",
-					    NULL};
-	/* All begin with one of these: most names are passed over at once. */
-	return name.size && (name.data[0] == 'P' || name.data[0] == 'M') && is_one_of(name, names);
-}
-
-bool tfp_stat_name_is_internal(struct tfp_str name)
-{
-	static const char *const names[] = {"_pt",   "_p",         "_ct",       "_c", "_r",
-					    "flops", "program_id", "symbol_id", NULL};
-	return is_one_of(name, names);
-}
-
-bool tfp_stat_is_unset(const struct tfp_plane *plane, struct tfp_str name)
-{
-	return tfp_str_equal(name, "kernel_details") && tfp_str_starts(plane->name, "/host:");
-}
-
-/* ---- which planes ---- */
-
-/* A profiler merges these into /host:CPU when it ends, but not in every file (preprocess.md A). */
-static bool is_unmerged_host_plane(struct tfp_str name)
-{
-	static const char *const names[] = {"/host:TPU-runtime", "/host:CUPTI",
-					    "/host:python-tracer", "/host:ROCTRACER", NULL};
-	return is_one_of(name, names);
-}
-
-struct plane_choice {
-	const struct tfp_plane *plane;
-	uint32_t index;
-	uint32_t pid;
-	enum tfp_process_kind kind;
-	bool joins; /* the process before it, if that has the same pid */
-};
-
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct plane_choice *x = a, *y = b;
-	int order = tfp_str_compare(x->plane->name, y->plane->name);
-	return order ? order : compare_numbers(x->index, y->index);
-}
-
-static int by_pid(const void *a, const void *b)
-{
-	const struct plane_choice *x = a, *y = b;
-	int order = compare_numbers(x->pid, y->pid);
-	if (order == 0)
-		order = (int)x->joins - (int)y->joins;
-	return order ? order : compare_numbers(x->index, y->index);
-}
-
-static size_t choose(const struct tfp_capture *capture, const char *prefix,
-		     enum tfp_process_kind kind, struct plane_choice *out)
-{
-	size_t n = 0;
-	for (size_t p = 0; p < capture->plane_count; p++) {
-		const struct tfp_plane *plane = &capture->planes[p];
-		if (plane->line_count && tfp_str_starts(plane->name, prefix))
-			out[n++] = (struct plane_choice){plane, (uint32_t)p, 0, kind, false};
-	}
-	return n;
-}
-
-static void number_planes(struct plane_choice *list, size_t count, uint32_t first, uint32_t most)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint64_t id = (uint64_t)list[i].plane->id;
-		list[i].pid = id <= most - first ? first + (uint32_t)id : first;
-	}
-}
-
-/* out has room for every plane. Unmerged host planes take the pid of /host:CPU: one
- * process in the end. */
-static size_t choose_planes(const struct tfp_capture *capture, struct plane_choice *out)
-{
-	size_t n = choose(capture, "/device:GPU:", TFP_PROCESS_DEVICE, out), more;
-	if (n == 0)
-		n = choose(capture, "/device:TPU:", TFP_PROCESS_DEVICE, out);
-	number_planes(out, n, PID_DEVICE, PID_DEVICE_LAST);
-	more = choose(capture, "/device:CUSTOM:", TFP_PROCESS_OTHER, out + n);
-	number_planes(out + n, more, PID_CUSTOM, PID_HOST - 1);
-	n += more;
-	more = choose(capture, "/host:CPU", TFP_PROCESS_HOST, out + n);
-	qsort(out + n, more, sizeof(*out), by_name);
-	for (size_t i = 0; i < more; i++)
-		out[n + i].pid = PID_HOST + (uint32_t)i;
-	n += more;
-	for (size_t p = 0; p < capture->plane_count; p++) {
-		const struct tfp_plane *plane = &capture->planes[p];
-		if (plane->line_count && is_unmerged_host_plane(plane->name))
-			out[n++] = (struct plane_choice){plane, (uint32_t)p, PID_HOST,
-							 TFP_PROCESS_HOST, true};
-	}
-	qsort(out, n, sizeof(*out), by_pid);
-	return n;
-}
 
 /* ---- which lines ---- */
 
@@ -163,6 +33,7 @@ static bool add_counters(struct track_list *list, struct tfp_track track)
 	const struct tfp_plane *plane = track.plane;
 	uint8_t *seen = tfp_calloc(plane->event_meta_count, 1);
 	bool ok = seen != NULL;
+	track.is_memory = track.kind == TFP_TRACK_DERIVED;
 	track.kind = TFP_TRACK_COUNTER;
 	for (size_t i = 0; ok && i < track.line->event_count; i++)
 		seen[tfp_event_meta_index(track.line, i)] = 1;
@@ -176,11 +47,6 @@ static bool add_counters(struct track_list *list, struct tfp_track track)
 	}
 	tfp_free(seen);
 	return ok;
-}
-
-static bool is_track(const struct tfp_line *line)
-{
-	return line->event_count && !tfp_str_starts(line->name, "counters_");
 }
 
 static bool add_lines(struct track_list *list, const struct tfp_capture *capture, size_t p,
@@ -203,7 +69,7 @@ static bool add_lines(struct track_list *list, const struct tfp_capture *capture
 			.plane_index = (uint32_t)p,
 			.line_index = (uint32_t)l,
 		};
-		if (!is_track(line))
+		if (!tfp_line_is_shown(line))
 			continue;
 		ok = tfp_str_equal(line->name, COUNTER_LINE) ? add_counters(list, track)
 							     : add_track(list, track);
@@ -383,50 +249,20 @@ static void sum_up(struct tfp_tracks *tracks)
 		t->end_ps = on_capture(t->line, t->end_offset_ps);
 		if (tracks->event_count == 0) {
 			tracks->begin_ps = t->begin_ps;
-			tracks->end_ps = t->end_ps;
+			tracks->end_ps = tracks->end_of_peers_ps = t->end_ps;
 		}
 		if (t->begin_ps < tracks->begin_ps)
 			tracks->begin_ps = t->begin_ps;
 		if (t->end_ps > tracks->end_ps)
 			tracks->end_ps = t->end_ps;
 		tracks->event_count += t->event_count;
+		/* Derived lines come last, so that something else was first. */
+		if (t->is_memory)
+			continue;
+		tracks->event_count_of_peers += t->event_count;
+		if (tracks->end_of_peers_ps < t->end_ps)
+			tracks->end_of_peers_ps = t->end_ps;
 	}
-}
-
-static uint64_t profile_start_ns(const struct tfp_capture *capture)
-{
-	const struct tfp_plane *plane = tfp_capture_find_plane(capture, TFP_TASK_PLANE);
-	return plane ? (uint64_t)tfp_profile_start_ns(plane) : 0;
-}
-
-/* ---- the begin ---- */
-
-enum tfp_status tfp_capture_start(const struct tfp_capture *capture, struct tfp_capture_start *out,
-				  struct tfp_error *err)
-{
-	struct plane_choice *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
-	*out = (struct tfp_capture_start){.profile_start_ns = profile_start_ns(capture)};
-	if (!planes)
-		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the begin of a capture");
-	size_t count = choose_planes(capture, planes);
-	for (size_t p = 0; p < count; p++) {
-		const struct tfp_plane *plane = planes[p].plane;
-		for (size_t l = 0; l < plane->line_count; l++) {
-			const struct tfp_line *line = &plane->lines[l];
-			size_t i = 0;
-			while (is_track(line) && i < line->event_count && tfp_goes_on(i) &&
-			       tfp_event_name_is_internal(tfp_event_meta(plane, line, i)->name))
-				i++;
-			if (!is_track(line) || i == line->event_count)
-				continue;
-			int64_t begin = tfp_event_start_ps(line, i);
-			if (!out->any || begin < out->begin_ps)
-				out->begin_ps = begin;
-			out->any = true;
-		}
-	}
-	tfp_free(planes);
-	return TFP_OK;
 }
 
 /* ---- the fact ---- */
@@ -456,14 +292,14 @@ static const struct tfp_plane *derived_of(const struct tfp_capture *derived,
 /* Adds tracks to those in out: of the capture's own lines, or of the derived ones
  * where derived is not NULL. out->processes has room for every plane. */
 static bool list_tracks(const struct tfp_capture *capture, const struct tfp_capture *derived,
-			const struct plane_choice *planes, size_t count, struct tfp_tracks *out)
+			const struct tfp_shown_plane *planes, size_t count, struct tfp_tracks *out)
 {
 	struct track_list list = {out->tracks, out->track_count, out->track_count};
 	size_t first = out->track_count;
 	bool ok = true;
 	out->process_count = 0;
 	for (size_t i = 0; ok && i < count; i++) {
-		const struct plane_choice *choice = &planes[i];
+		const struct tfp_shown_plane *choice = &planes[i];
 		bool joins = i > 0 && choice->joins &&
 			     out->processes[out->process_count - 1].pid == choice->pid;
 		size_t d;
@@ -504,7 +340,7 @@ static bool make_tracks(const struct tfp_capture *capture, const struct tfp_trac
 			struct tfp_tracks *out)
 {
 	/* A plane is chosen for one reason only, so its place is enough. */
-	struct plane_choice *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
+	struct tfp_shown_plane *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
 	out->processes = tfp_calloc(capture->plane_count, sizeof(*out->processes));
 	bool ok = planes && out->processes;
 	if (ok && file) {
@@ -515,7 +351,7 @@ static bool make_tracks(const struct tfp_capture *capture, const struct tfp_trac
 		out->track_count = file->track_count;
 	}
 	uint32_t first = out->track_count;
-	ok = ok && list_tracks(capture, derived, planes, choose_planes(capture, planes), out) &&
+	ok = ok && list_tracks(capture, derived, planes, tfp_shown_planes(capture, planes), out) &&
 	     order_processes(out);
 	tfp_free(planes);
 	if (!ok)
@@ -539,7 +375,7 @@ static enum tfp_status make_list(struct tfp_capture *capture, const struct tfp_t
 			free_tracks(tracks);
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the list of tracks");
 	}
-	tracks->profile_start_ns = profile_start_ns(capture);
+	tracks->profile_start_ns = tfp_capture_profile_start_ns(capture);
 	*heap_bytes = sizeof(*tracks) + capture->plane_count * sizeof(*tracks->processes) +
 		      tracks->track_count * (sizeof(*tracks->tracks) + sizeof(*tracks->order));
 	*fact = tracks;

@@ -9,6 +9,7 @@
 #ifndef TFP_ANALYSIS_TIMELINE_TRACKS_H
 #define TFP_ANALYSIS_TIMELINE_TRACKS_H
 
+#include "analysis/timeline/shown_lines.h"
 #include "store/capture.h"
 
 #include <stdbool.h>
@@ -32,13 +33,12 @@ struct tfp_track {
 	const struct tfp_line *line;
 	uint32_t plane_index, line_index;
 	uint32_t counter_meta; /* COUNTER: only the line's events of this metadata */
+	bool is_memory;        /* a counter of what an allocator had in use (derived_memory.h) */
 	/* Of its events that are shown; 0 where there is none. */
 	uint64_t event_count;
 	int64_t begin_offset_ps, end_offset_ps; /* by the line's clock, as tfp_event_offset_ps */
 	int64_t begin_ps, end_ps;               /* by the capture's; saturated */
 };
-
-enum tfp_process_kind { TFP_PROCESS_DEVICE, TFP_PROCESS_HOST, TFP_PROCESS_OTHER };
 
 struct tfp_process {
 	enum tfp_process_kind kind;
@@ -58,33 +58,20 @@ struct tfp_tracks {
 	/* Of all events shown, by the capture's clock; 0, 0 where there is none. */
 	int64_t begin_ps, end_ps;
 	uint64_t event_count;
+	/* The same without counters of memory, which the peers' timelines do not have and which
+	 * begin no earlier than these. */
+	int64_t end_of_peers_ps;
+	uint64_t event_count_of_peers;
 	/* When the profile began, nanoseconds since 1970 (Task Environment's
 	 * profile_start_time), or 0 where the file does not say. */
 	uint64_t profile_start_ns;
 };
 
-/* Events of this name lie in a line but are not shown (IsInternalEvent,
- * xplane_schema.cc). */
-bool tfp_event_name_is_internal(struct tfp_str name);
-/* Stats of this name are not shown (IsInternalStat). */
-bool tfp_stat_name_is_internal(struct tfp_str name);
-/* Whether a stat of that name holds, on this plane, what nobody wrote there. TensorFlow 2.x
- * copies kernel_details of a launch, which is an event of a host's thread, from memory that
- * only the record of the kernel fills: registers and sizes are what was left in it. The
- * kernel's own are right. */
-bool tfp_stat_is_unset(const struct tfp_plane *plane, struct tfp_str name);
-
-/* Where a capture's timeline begins, by its own clock: the earliest event of its lines that is
- * shown. Derived lines begin no earlier. */
-struct tfp_capture_start {
-	bool any; /* events are shown */
-	int64_t begin_ps;
-	uint64_t profile_start_ns; /* as in tfp_tracks */
-};
-
-/* Looks at the first events of each line: much quicker than the list of tracks. */
-enum tfp_status tfp_capture_start(const struct tfp_capture *capture, struct tfp_capture_start *out,
-				  struct tfp_error *err) TFP_CHECK;
+/* The id of the allocator whose memory a track shows. */
+static inline struct tfp_str tfp_track_allocator(const struct tfp_track *track)
+{
+	return track->plane->event_metas[track->counter_meta].name;
+}
 
 /* Of a capture; computed once and kept with it. */
 enum tfp_status tfp_tracks_get(struct tfp_capture *capture, struct tfp_pool *pool,
