@@ -137,7 +137,8 @@ bool tfp_chrome_is_row(const struct tfp_chrome_writer *w, uint32_t t)
 	const struct tfp_track *track = &w->host.tracks->tracks[t];
 	if (track->kind != TFP_TRACK_COUNTER)
 		return true;
-	return w->options->dialect == TFP_CHROME_PLAIN && !track->is_memory && (t == 0 || track[-1].line != track->line);
+	return w->options->dialect == TFP_CHROME_PLAIN && !track->is_memory &&
+	       (t == 0 || track[-1].line != track->line);
 }
 
 void tfp_chrome_put_process(struct tfp_chrome_writer *w, const struct tfp_process *process)

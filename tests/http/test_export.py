@@ -188,6 +188,28 @@ class Composed(Case):
         self.assertEqual([(e["ph"], e["ts"], e["id"]) for e in events if e["ph"] in "be"],
                          [("b", 2, 6), ("e", 3.5, 6)])
 
+    def test_memory_in_use_is_a_counter_of_its_device(self):
+        def report(at, heap, allocator):
+            return ["MemoryAllocation", at, 0, {"allocator_name": allocator, "bytes_allocated": heap}]
+        capture = {"planes": [
+            {"name": "/host:CPU", "lines": [{"id": 1, "name": "main", "at_ns": 0, "events": [
+                ["Op", 1000000, 9000000, {}], report(2000000, 300, "GPU_0_bfc"), report(3000000, 20, "cpu"),
+                report(4000000, 100, "GPU_0_bfc")]}]},
+            {"name": "/device:GPU:0", "lines": [{"id": 7, "name": "Stream", "at_ns": 0, "events": [
+                ["kernel", 2500000, 1000000, {}]]}]}]}
+        support.write(self.path("plugins/profile/r/h.xplane.pb"), xspace.encode(capture))
+        server = self.serve(self.folder)
+        trace = perfetto.Trace(server.get(EXPORT, run="r", format="perfetto").body)
+        device, host = "Memory GPU_0_bfc", "Memory cpu"
+        self.assertEqual(sorted(trace.counters), [("h /device:GPU:0", device, 2000, 300), ("h /device:GPU:0", device, 4000, 100),
+                                                  ("h /host:CPU", host, 3000, 20)])
+        events = strict(gzip.decompress(server.get(EXPORT, run="r").body).decode())["traceEvents"]
+        self.assertEqual([(e["name"], e["ts"], e["args"]) for e in events if e["ph"] == "C"],
+                         [(device, 2, {"bytes_in_use": 300}), (device, 4, {"bytes_in_use": 100}), (host, 3, {"bytes_in_use": 20})])
+        # XProf's own documents have none.
+        for tag in ("trace_viewer", "trace_viewer@"):
+            self.assertNotIn(b"bytes_in_use", server.get("/data", run="r", tag=tag).body)
+
 
 class Sending(Case):
     """Clients that are slow, or go away."""

@@ -87,8 +87,8 @@ static void test_where_they_lie(void **state)
 	report(host, "GPU_1x", 5000, 300);    /* is no number */
 	report(host, "gpu_host_bfc", 6000, 400);
 	report(host, "GPU_1_bfc", 7000, 50);
-	report(host, "idle", 7000, -16);  /* never anything in use */
-	report(host, NULL, 8000, 500);    /* does not say who it is */
+	report(host, "idle", 7000, -16); /* never anything in use */
+	report(host, NULL, 8000, 500);   /* does not say who it is */
 	report(host, "GPU_1_bfc", 9000, 0);
 	struct shown s = show(b);
 	/* The line's clock begins at 2 ns. */
@@ -209,10 +209,8 @@ static struct tfp_counter_slot slow_slot(const struct sample *list, size_t count
 static void check_level(const struct tfp_timeline_track *index, const struct sample *list,
 			size_t count, unsigned level)
 {
-	const struct tfp_window w = {.shift_ps = 0,
-				     .from_ps = 0,
-				     .to_ps = (int64_t)1 << 40,
-				     .level = level};
+	const struct tfp_window w = {
+		.shift_ps = 0, .from_ps = 0, .to_ps = (int64_t)1 << 40, .level = level};
 	struct tfp_counter_slots slots = {0};
 	double most = 0;
 	uint64_t counted = 0;

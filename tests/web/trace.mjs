@@ -132,6 +132,18 @@ await tap.test('the footer counts what is drawn and what there is', () => using(
   assert(number(boxes) < number(events) && number(boxes) > 500, text);
 }));
 
+await tap.test('a counter of memory says what was in use and leads to the memory profile then', () => using(place(NEAR), {}, async (page) => {
+  const row = await page.locator('.trace-row', { hasText: 'Memory GPU_0_bfc' }).boundingBox();
+  const { x } = await at(page, 22.3, 0);
+  await page.mouse.move(x, row.y + row.height / 2);
+  await page.waitForFunction(() => /^[\d.]+ [GM]iB at 22\.[23]\d* msMemory GPU_0_bfc\. Click/.test(document.querySelector('.trace-tip:not([hidden])')?.textContent ?? ''));
+  await page.mouse.click(x, row.y + row.height / 2);
+  await page.waitForFunction(() => location.hash.startsWith('#/memory_profile?'));
+  const { at: moment, mem, run } = await params(page);
+  equal([mem, run], ['GPU_0_bfc', RUN]);
+  assert(Math.abs(Number(moment) - 22.3e6) < 10e3, moment);
+}));
+
 await tap.test('links lead along flows, by button and by key', () => using(place(`${NEAR}&sel=${KERNEL}`), {}, async (page) => {
   await live(page, 'volta');
   await page.keyboard.press('[');
@@ -345,7 +357,7 @@ await tap.test('tracks fold, pin, hide, move and filter; the address remembers',
   const drawn = async (wanted) => {
     await page.waitForFunction((list) => JSON.stringify([...document.querySelectorAll('.trace-row')].map((row) => ({ name: row.querySelector('.trace-name').textContent, y: row.getBoundingClientRect().top })).sort((a, b) => a.y - b.y).map((row) => row.name)) === list, JSON.stringify(wanted)).catch(async () => equal(await names(), wanted));
   };
-  const device = ['Stream #13(Compute)', 'Stream #14(MemcpyH2D)', 'Framework Ops', 'GPU memory'];
+  const device = ['Stream #13(Compute)', 'Stream #14(MemcpyH2D)', 'Framework Ops', 'Memory GPU_0_bfc'];
   const host = ['python3', 'tf_Compute/202'];
   await drawn(['/device:GPU:0', ...device, '/host:CPU', ...host]);
   await page.click('.trace-fold:has-text("/device:GPU:0")');

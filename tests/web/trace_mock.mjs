@@ -192,7 +192,7 @@ function smallHost(host, shift) {
   return [
     { pid: 1, name: '/device:GPU:0', kind: 'device', tracks: [
       { tid: 13, name: 'Stream #13(Compute)', kind: 'stream', source: new Listed(stream) }, { tid: 14, name: 'Stream #14(MemcpyH2D)', kind: 'stream', source: new Listed(copies) },
-      { tid: 3735928562, name: 'Framework Ops', kind: 'derived', source: new Listed(ops) }, { tid: 0, name: 'GPU memory', kind: 'counter', source: new Counted(memory) },
+      { tid: 3735928562, name: 'Framework Ops', kind: 'derived', source: new Listed(ops) }, { tid: 0, name: 'Memory GPU_0_bfc', kind: 'counter', allocator: 'GPU_0_bfc', source: new Counted(memory) },
     ] },
     { pid: 701, name: '/host:CPU', kind: 'host', tracks: [
       { tid: 100, name: 'python3', kind: 'thread', source: new Listed(python) }, { tid: 202, name: 'tf_Compute/202', kind: 'thread', source: new Listed(executor) },
@@ -264,7 +264,7 @@ function tracksAnswer(trace, early) {
     complete: !early, events: there([...trace.tracks.values()]).reduce((sum, track) => sum + track.source.count, 0),
     processes: trace.processes.map((process) => ({
       id: `${process.host}.${process.pid}`, host: process.host, pid: process.pid, name: process.name, kind: process.kind,
-      tracks: there(process.tracks).map(({ id, tid, name, kind, source }) => ({ id, tid, name, kind, events: source.count, depth: source.depth, begin_ps: source.begin, end_ps: source.end, ...(kind === 'counter' ? { max: source.max } : {}) })),
+      tracks: there(process.tracks).map(({ id, tid, name, kind, allocator, source }) => ({ id, tid, name, kind, events: source.count, depth: source.depth, begin_ps: source.begin, end_ps: source.end, ...(kind === 'counter' ? { max: source.max } : {}), ...(allocator === undefined ? {} : { allocator, unit: 'bytes' }) })),
     })),
     steps: early ? [] : trace.steps, steps_host: early || trace.steps.length === 0 ? null : 0, categories: ['device_compute', 'device_to_device', 'device_collectives', 'host_compute', 'kernel_launch', 'infeed', 'outfeed', 'compile', 'other'],
     density: { slots, host: density('host'), device: density('device') },
@@ -364,7 +364,7 @@ function answer(path, query, tools) {
   if (path === '/run_info') return { run: query.get('run'), bytes: 2e7, device_type: 'Nvidia GPU (Volta)', device_count: 1 };
   if (path === '/diagnostics') return { entries: [], captures: [] };
   if (path === '/instances') return { count: 3, total_us: 30, min_us: 5, mean_us: 10, median_us: 10, p95_us: 15, max_us: 15, stddev_us: 5, histogram: [{ from_us: 5, to_us: 10, count: 2 }, { from_us: 10, to_us: 15, count: 1 }], slowest: [] };
-  if (path === '/data') return query.get('tag') === 'kernel_stats' ? { cols: [], rows: [], p: {} } : [{ cols: [], rows: [], p: {} }, { cols: [], rows: [], p: {} }];
+  if (path === '/data') return ['kernel_stats', 'memory_profile'].includes(query.get('tag')) ? { cols: [], rows: [], p: {} } : [{ cols: [], rows: [], p: {} }, { cols: [], rows: [], p: {} }];
   const wanted = (query.get('tracks') ?? '').split(',').filter((id) => id !== '');
   const early = query.get('derived') === '0' && trace.raw === true;
   const tracks = wanted.length === 0 ? [...trace.tracks.values()] : wanted.map((id) => trace.tracks.get(id)).filter((track) => track !== undefined);

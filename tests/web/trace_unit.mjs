@@ -11,6 +11,7 @@ const decode = await load('timeline/decode');
 const tiles = await load('timeline/tiles');
 const marks = await load('timeline/marks');
 const hits = await load('timeline/hit_test');
+const counters = await load('timeline/counters');
 const pointer = await load('timeline/pointer');
 // Which theme there is does not matter here.
 globalThis.matchMedia = () => ({ matches: false, addEventListener: () => undefined });
@@ -231,6 +232,35 @@ test('a category is an event\'s, not a name\'s', () => {
   // By name both are alike.
   colouring.set(inks, 'name');
   assert.equal(colouring.of(host)[0], colouring.of(device)[0]);
+});
+
+test('values that cannot be told apart are drawn up to the highest for as long as their slot, then the last holds', () => {
+  const tile = { level: 3, tile: 0, tiles: 1, from_ps: 0, to_ps: 800, slot_ps: 100, names: [], categories: [], tracks: [{ id: '0.1', slot_ps: 100, time: [10, 230, 260], min: [5, 1, 7], max: [5, 90, 7], last: [5, 2, 7] }] };
+  const [block] = decode.decode(tile, new decode.Names(), 0);
+  const step = (from, to, low, high = low) => ({ from, to, low, high });
+  assert.deepEqual(counters.stepsOf(block, 0, 800), [step(10, 240, 5), step(240, 300, 1, 90), step(300, 500, 2), step(500, 800, 7)]);
+  // The part of a block that a strip shows.
+  assert.deepEqual(counters.stepsOf(block, 250, 510), [step(250, 300, 1, 90), step(300, 500, 2), step(500, 510, 7)]);
+  const memory = { ...track('0.1'), kind: 'counter', name: 'Memory cpu', allocator: 'cpu', unit: 'bytes', max: 3 * 2 ** 30 };
+  const strip = { block, row: { kind: 'track', key: '0.1', track: memory }, from: 0, to: 800, top: 100, pitch: 40, box: 40 };
+  const view = { from: 0, to: 800 };
+  const at = (ps, y = 120) => counters.readingAt([strip], view, 800, ps, y);
+  assert.equal(at(5), null, 'nothing is known yet');
+  assert.equal(at(20, 99), null, 'above it');
+  assert.equal(counters.readingText(at(20)), '5 B');
+  assert.equal(counters.readingText(at(250)), '1 B to 90 B');
+  assert.equal(counters.readingText(at(400)), '2 B');
+  assert.equal(at(400).track.allocator, 'cpu');
+  assert.equal(counters.mostText(memory), '3.00 GiB');
+  assert.equal(counters.peakText({ ...memory, unit: undefined, max: 38.0330291 }), 'at most 38.03');
+  assert.equal(counters.mostText(track('0.2')), '');
+});
+
+test('a counter of memory leads to its allocator at that moment', () => {
+  const context = (has) => ({ has: () => has, link: (tool, params) => [tool, params] });
+  assert.deepEqual(link.memoryLink(context(true), 'b', 22.5, 'cpu'), ['memory_profile', { at: '22.5', mem: 'cpu', host: 'b' }]);
+  assert.deepEqual(link.memoryLink(context(true), '', 0), ['memory_profile', { at: '0' }]);
+  assert.equal(link.memoryLink(context(false), '', 0, 'cpu'), null);
 });
 
 test('what is under the pointer', () => {

@@ -204,13 +204,13 @@ static void put_samples(struct tfp_derived_plane *out, struct head *heap, size_t
 			*h = heap[--count];
 		sink(heap, count, 0);
 	}
-	tfp_derived_line_write(&line, 0, 0, (struct tfp_str){"_counters_", sizeof("_counters_") - 1});
+	tfp_derived_line_write(&line, 0, 0,
+			       (struct tfp_str){"_counters_", sizeof("_counters_") - 1});
 	tfp_derived_line_release(&line);
 }
 
-enum tfp_status tfp_derive_memory(struct tfp_derived_plane *out,
-				  const struct tfp_derived_memory *m, size_t plane,
-				  struct tfp_error *err)
+enum tfp_status tfp_derive_memory(struct tfp_derived_plane *out, const struct tfp_derived_memory *m,
+				  size_t plane, struct tfp_error *err)
 {
 	size_t count = 0, at = 0;
 	for (uint32_t i = m->first ? m->first[plane] : 0; i; i = m->next[i - 1])

@@ -120,7 +120,7 @@ size_t tfp_shown_planes(const struct tfp_capture *capture, struct tfp_shown_plan
 		const struct tfp_plane *plane = &capture->planes[p];
 		if (plane->line_count && is_unmerged_host_plane(plane->name))
 			out[n++] = (struct tfp_shown_plane){plane, (uint32_t)p, PID_HOST,
-							 TFP_PROCESS_HOST, true};
+							    TFP_PROCESS_HOST, true};
 	}
 	qsort(out, n, sizeof(*out), by_pid);
 	return n;
@@ -145,7 +145,8 @@ enum tfp_status tfp_capture_start(const struct tfp_capture *capture, struct tfp_
 				  struct tfp_error *err)
 {
 	struct tfp_shown_plane *planes = tfp_calloc(capture->plane_count, sizeof(*planes));
-	*out = (struct tfp_capture_start){.profile_start_ns = tfp_capture_profile_start_ns(capture)};
+	*out = (struct tfp_capture_start){.profile_start_ns =
+						  tfp_capture_profile_start_ns(capture)};
 	if (!planes)
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the begin of a capture");
 	size_t count = tfp_shown_planes(capture, planes);

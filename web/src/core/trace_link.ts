@@ -51,11 +51,20 @@ export function slowestLink(context: PageContext): (one: Slowest) => string | nu
 }
 
 /**
- * The memory profile of a host at a moment of the trace, which counts from the same zero; null
- * where there is none.
+ * The memory profile of a host at a moment of the trace, which counts from the same zero, perhaps
+ * of one allocator; null where there is none.
  */
-export function memoryLink(context: PageContext, host: string, ns: number): string | null {
+export function memoryLink(
+  context: PageContext,
+  host: string,
+  ns: number,
+  allocator?: string,
+): string | null {
   return context.has('memory_profile')
-    ? context.link('memory_profile', { at: String(ns), ...(host === '' ? {} : { host }) })
+    ? context.link('memory_profile', {
+        at: String(ns),
+        ...(allocator === undefined ? {} : { mem: allocator }),
+        ...(host === '' ? {} : { host }),
+      })
     : null;
 }

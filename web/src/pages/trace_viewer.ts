@@ -349,6 +349,14 @@ class TraceViewerPage implements Page {
           this.reveal = 'none';
           this.set({ sel: entry?.id ?? null });
         },
+        pickMemory: (reading) => {
+          const { id } = reading.track;
+          const of = this.processOf(id)?.host;
+          const host = this.trace?.hosts.find((one) => one.index === of)?.host ?? '';
+          const href = this.memoryAt(host, id, reading.ps);
+          if (href !== null) location.hash = href;
+          return href !== null;
+        },
         area: (area) => this.set({ sel: area === null ? null : writeArea(this.tidy(area)) }),
         measured: (range) =>
           this.set({ measure: range === null ? null : `${toNs(range.from)}-${toNs(range.to)}` }),
@@ -854,14 +862,19 @@ class TraceViewerPage implements Page {
             kernel: event.kernel,
           }
         : null,
-    memory: (event) =>
-      memoryLink(
-        this.context,
-        (this.context.tool?.hosts ?? []).length > 1 ? event.host : '',
-        event.start_ps / 1000,
-      ),
+    memory: (event) => this.memoryAt(event.host, event.track, event.start_ps),
     hasSteps: () => (this.trace?.steps.length ?? 0) > 0,
   };
+
+  /** The memory of a host at a time; of one allocator where the track is about that. */
+  private memoryAt(host: string, track: string, ps: number): string | null {
+    return memoryLink(
+      this.context,
+      (this.context.tool?.hosts ?? []).length > 1 ? host : '',
+      Math.round(ps) / 1000,
+      this.processOf(track)?.tracks.find((one) => one.id === track)?.allocator,
+    );
+  }
 
   private go(
     id: string,

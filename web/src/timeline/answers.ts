@@ -28,6 +28,9 @@ export interface TrackInfo {
   /** Counters only. */
   min?: number;
   max?: number;
+  /** Of memory: the id of its allocator, as the memory profile knows it. */
+  allocator?: string;
+  unit?: string;
 }
 
 export interface ProcessInfo {

@@ -108,14 +108,16 @@ export function moved(
 
 /**
  * Processes that are open when nobody has said anything: as many as a person looks through. Derived
- * lines do not count,
- * because they may come later, and no process should fold itself then.
+ * lines and counters of memory do not count, because they may come later, and no process should
+ * fold itself then.
  */
 export function openByDefault(trace: TraceInfo): Set<string> {
   const open = new Set<string>();
   let tracks = 0;
   for (const process of trace.processes) {
-    const more = process.tracks.filter((track) => track.kind !== 'derived').length;
+    const more = process.tracks.filter(
+      (track) => track.kind !== 'derived' && track.allocator === undefined,
+    ).length;
     if (tracks > 0 && tracks + more > OPEN_TRACKS) continue;
     tracks += more;
     open.add(processKey(process));

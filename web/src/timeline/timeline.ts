@@ -10,6 +10,7 @@ import { onTheme } from '../core/theme';
 import type { Density, EventInfo, Hit, TraceInfo, TraceServer } from './answers';
 import { canvasRenderer } from './canvas_renderer';
 import { Colouring, readInks, type ColourMode } from './colours';
+import { readingAt, readingText, stepsOf, type Reading } from './counters';
 import { Names } from './decode';
 import { glRenderer } from './gl_renderer';
 import { entryOf, hit, snap, type Entry, type RowStrip } from './hit_test';
@@ -30,6 +31,7 @@ import {
   levelFor,
   panBy,
   showing,
+  tickLabel,
   ticks,
   toTime,
   toX,
@@ -50,6 +52,8 @@ export interface TimelineEvents {
   /** Somebody moved the view; called for each frame. */
   moved(): void;
   pick(entry: Entry | null): void;
+  /** A counter of memory was clicked on at a time; false where that leads nowhere. */
+  pickMemory(reading: Reading): boolean;
   area(area: Area | null): void;
   measured(range: { from: number; to: number } | null): void;
   pickStep(index: number): void;
@@ -125,6 +129,7 @@ export class Timeline implements PointerTarget {
   private countedAt = 0;
   private timer: number | undefined;
   private hovered: Entry | null = null;
+  private reading: Reading | null = null;
   private pointer: Point | null = null;
   private isQuiet = false;
   private selected: EventInfo | null = null;
@@ -391,6 +396,7 @@ export class Timeline implements PointerTarget {
     this.isQuiet = false;
     const before = this.hovered;
     this.hovered = at === null ? null : this.at(at);
+    this.read(at);
     const ps = at === null ? null : toTime(this.view, this.size.width, at.x);
     this.guide.hidden = at === null;
     if (at !== null) this.guide.style.transform = `translateX(${at.x}px)`;
@@ -413,7 +419,12 @@ export class Timeline implements PointerTarget {
     if (this.pointer === null) return;
     const before = this.hovered;
     this.hovered = this.at(this.pointer);
+    const value = this.reading;
+    this.read(this.pointer);
     const same =
+      value?.ps === this.reading?.ps &&
+      value?.high === this.reading?.high &&
+      value?.low === this.reading?.low &&
       before?.id === this.hovered?.id &&
       before?.count === this.hovered?.count &&
       before?.start === this.hovered?.start;
@@ -434,6 +445,8 @@ export class Timeline implements PointerTarget {
       );
       return;
     }
+    const reading = this.readingAt(at);
+    if (reading?.track.allocator !== undefined && this.tell.pickMemory(reading)) return;
     this.tell.pick(entry);
   }
 
@@ -550,6 +563,17 @@ export class Timeline implements PointerTarget {
       y,
       this.shown.minPs,
     );
+  }
+
+  private readingAt({ x, y }: Point): Reading | null {
+    const { pinnedHeight } = this.shown.layout;
+    const strips = y < pinnedHeight ? this.pinnedStrips : this.strips;
+    return readingAt(strips, this.view, this.size.width, x, y);
+  }
+
+  private read(at: Point | null): void {
+    this.reading = at === null ? null : this.readingAt(at);
+    this.area.classList.toggle('leads', this.reading?.track.allocator !== undefined);
   }
 
   // ---- drawing
@@ -703,18 +727,19 @@ export class Timeline implements PointerTarget {
   }
 
   private counter(strip: RowStrip, plain: Plain[]): void {
-    const { counter } = strip.block;
     const { size, view } = this;
     const most = strip.row.track.max ?? 0;
-    if (counter === null || !(most > 0)) return;
+    if (strip.block.counter === null || !(most > 0)) return;
     // A counter computes nothing.
     const colour = this.colouring.inks.categories.at(-1) ?? this.colouring.inks.ink2;
-    for (let i = 0; i < counter.time.length; i += 1) {
-      const from = Math.max(strip.from, counter.time[i] ?? 0, view.from);
-      const to = Math.min(strip.to, counter.time[i + 1] ?? strip.to, view.to);
-      if (to <= from) continue;
+    const steps = stepsOf(
+      strip.block,
+      Math.max(strip.from, view.from),
+      Math.min(strip.to, view.to),
+    );
+    for (const { from, to, high } of steps) {
       const left = toX(view, size.width, from);
-      const tall = Math.max(1, (Math.max(0, counter.max[i] ?? 0) / most) * strip.box);
+      const tall = Math.max(1, (Math.max(0, high) / most) * strip.box);
       plain.push({
         x: left,
         y: strip.top + strip.box - tall,
@@ -844,9 +869,34 @@ export class Timeline implements PointerTarget {
   }
 
   private showTip(at: Point | null): void {
-    const entry = this.hovered;
-    this.tip.hidden = at === null || entry === null;
-    if (at === null || entry === null) return;
+    const { hovered: entry, reading } = this;
+    this.tip.hidden = at === null || (entry === null && reading === null);
+    if (at === null) return;
+    if (entry !== null) this.tellOf(entry);
+    else if (reading !== null) this.tellValue(reading);
+    else return;
+    const { width, height } = this.size;
+    const box = this.tip.getBoundingClientRect();
+    this.tip.style.transform = `translate(${Math.max(0, Math.min(at.x + 14, width - box.width - 4))}px, ${at.y + 20 + box.height > height ? at.y - box.height - 10 : at.y + 18}px)`;
+  }
+
+  private tellValue(reading: Reading): void {
+    const { view, size } = this;
+    const time = tickLabel(reading.ps, (view.to - view.from) / size.width);
+    fill(
+      this.tip,
+      h('b', {}, `${readingText(reading)} at ${time}`),
+      h(
+        'span',
+        {},
+        reading.track.allocator === undefined
+          ? reading.track.name
+          : `${reading.track.name}. Click for what holds it.`,
+      ),
+    );
+  }
+
+  private tellOf(entry: Entry): void {
     const name = this.names.text[entry.name] ?? '';
     fill(
       this.tip,
@@ -863,9 +913,6 @@ export class Timeline implements PointerTarget {
           : timeText(entry.duration),
       ),
     );
-    const { width, height } = this.size;
-    const box = this.tip.getBoundingClientRect();
-    this.tip.style.transform = `translate(${Math.max(0, Math.min(at.x + 14, width - box.width - 4))}px, ${at.y + 20 + box.height > height ? at.y - box.height - 10 : at.y + 18}px)`;
   }
 
   // ---- requests and counts

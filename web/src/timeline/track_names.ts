@@ -5,6 +5,7 @@ import { Menu } from '../components/menu';
 import { iconButton } from '../components/states';
 import { fill, h, icon } from '../core/dom';
 import { count, plural } from '../core/format';
+import { mostText, peakText } from './counters';
 import type { Row } from './model';
 
 export interface TrackActions {
@@ -26,7 +27,8 @@ interface Line {
 const LONG_TITLE = 18;
 
 function noun(row: Row): string {
-  if (row.kind === 'track') return count(row.track.events);
+  // Of a counter it matters what its full height stands for.
+  if (row.kind === 'track') return mostText(row.track) || count(row.track.events);
   const { tracks, kind } = row.process;
   // With the host in front of it a name needs the room; its end is what tells devices apart.
   return row.title.length > LONG_TITLE
@@ -140,7 +142,9 @@ export class TrackNames {
         {
           title:
             row.kind === 'track'
-              ? plural(row.track.events, 'event')
+              ? [plural(row.track.events, 'event'), peakText(row.track)]
+                  .filter((part) => part !== '')
+                  .join(', ')
               : plural(row.process.tracks.length, 'track'),
         },
         noun(row),
