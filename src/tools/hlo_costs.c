@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "session/summary.h"
 #include "tools/module_list.h"
+#include "tools/program_ops.h"
 #include "tools/tool.h"
 
 #include <inttypes.h>
@@ -43,6 +44,8 @@ static const struct tfp_column columns[] = {
 	{"cost_source", "Cost known from", TFP_CELL_TEXT},
 	{"op_name", "Op name", TFP_CELL_TEXT},
 	{"expression", "Expression", TFP_CELL_TEXT},
+	{"source", "Source", TFP_CELL_TEXT},
+	{"source_stack", "Source stack", TFP_CELL_TEXT},
 };
 
 static const char *const sources[] = {
@@ -151,11 +154,13 @@ struct writer {
 	struct tfp_str name; /* which the program has to have, or empty */
 	uint64_t limit;      /* of rows; 0: none */
 	struct tfp_buf text; /* has room for TEXT_MOST bytes and dots */
+	bool fused;          /* instructions inside of fusions are listed, too */
 	bool found;
-	size_t rows, by_us, unknown;
+	size_t rows, by_us, unknown, inside;
 	/* Of the program that was found. */
 	const struct tfp_hlo_module *module;
 	const struct tfp_hlo_cost *costs; /* NULL: the analysis failed */
+	struct tfp_hlo_frames frames;
 };
 
 static void add_str(struct tfp_table *t, struct tfp_str text)
@@ -198,6 +203,20 @@ static void add_cost(struct tfp_table *t, const struct tfp_hlo_cost *cost)
 	add_count(t, known, cost->gpu_bytes_written);
 }
 
+static void add_source(struct writer *w, const struct tfp_hlo_op *op)
+{
+	struct tfp_hlo_source source;
+	struct tfp_arena arena; /* of one stack: the table has its own copy */
+	tfp_arena_init(&arena, SIZE_MAX);
+	if (tfp_hlo_source_of(&w->frames, op, &arena, &source)) {
+		tfp_program_ops_add_place(w->table, source.file, source.line);
+		add_str(w->table, source.stack);
+	} else {
+		w->table->failed = true;
+	}
+	tfp_arena_release(&arena);
+}
+
 static void add_row(struct writer *w, uint32_t i)
 {
 	static const struct tfp_hlo_cost unknown = {.source = TFP_HLO_COST_UNKNOWN};
@@ -230,6 +249,7 @@ static void add_row(struct writer *w, uint32_t i)
 	add_str(t, w->module->instructions[i].op_fullname);
 	tfp_hlo_write_op(p, i, 0, TEXT_MOST, &w->text);
 	add_written(w);
+	add_source(w, op);
 }
 
 /* The entry computation's first: they are what runs. */
@@ -240,6 +260,9 @@ static bool add_rows(struct writer *w)
 		uint32_t c = n == 0 ? p->entry : n - 1;
 		const struct tfp_hlo_computation *in = &p->computations[c];
 		if (n > 0 && c == p->entry)
+			continue;
+		w->inside += in->is_fused ? in->count : 0;
+		if (in->is_fused && !w->fused)
 			continue;
 		for (uint32_t i = in->first; i < in->first + in->count; i++) {
 			if (!tfp_goes_on(i))
@@ -275,14 +298,18 @@ static enum tfp_status add_program(struct writer *w, struct tfp_error *err)
 	}
 	if (status != TFP_OK && err)
 		*err = problem;
+	if (status == TFP_OK)
+		status = tfp_hlo_frames_init(&w->frames, &w->module->program, err);
 	if (status == TFP_OK && !add_rows(w))
 		status = tfp_fail_cancelled(err);
+	tfp_hlo_frames_release(&w->frames);
 	tfp_free(own);
 	if (status != TFP_OK)
 		return status;
 	set_count(w->table, "rows_total", w->rows);
 	set_count(w->table, "unknown_total", w->unknown);
 	set_count(w->table, "ours_total", w->by_us);
+	set_count(w->table, "fused_total", w->inside);
 	return TFP_OK;
 }
 
@@ -307,7 +334,9 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct writer w = {.table = &answer->tables[answer->table_count++]};
+	const char *fused = tfp_query_get(query, "fused");
 	bool any;
+	w.fused = !fused || !*fused || strcmp(fused, "true") == 0 || strcmp(fused, "1") == 0;
 	answer->bare = true;
 	tfp_table_init(w.table, columns, sizeof(columns) / sizeof(columns[0]));
 	enum tfp_status status = tfp_query_get_count(query, "limit", 0, &w.limit, err);
@@ -352,6 +381,9 @@ const struct tfp_tool tfp_hlo_costs = {
 			TFP_TAKES(TEXT, "module_name", NULL,
 				  "The program's name, with or without its number: "
 				  "jit_step(17). program_id wins over it."),
+			TFP_TAKES(BOOLEAN, "fused", "true",
+				  "Whether to list the instructions inside fusions. The cost of a "
+				  "fusion includes theirs."),
 			TFP_TAKES(COUNT, "limit", "0", "How many rows the table keeps; 0 for all."),
 		},
 	.render = render,

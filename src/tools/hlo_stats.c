@@ -145,22 +145,6 @@ static void add_program(struct tfp_table *t, const struct tfp_program_ops *ops, 
 	tfp_buf_release(&name);
 }
 
-static void add_source(struct tfp_table *t, const struct tfp_op_text *text)
-{
-	struct tfp_buf place;
-	tfp_buf_init(&place, (size_t)1 << 20);
-	if (text->source_file.size) {
-		tfp_buf_add(&place, text->source_file.data, text->source_file.size);
-		tfp_buf_printf(&place, ":%" PRId32, text->source_line);
-	}
-	if (tfp_buf_failed(&place))
-		t->failed = true;
-	else
-		tfp_table_add_text(t, place.data, place.size);
-	add_text(t, text->source_stack);
-	tfp_buf_release(&place);
-}
-
 static void add_row(struct tfp_table *t, const struct tfp_program_ops *ops, size_t i,
 		    double *cumulative)
 {
@@ -201,7 +185,8 @@ static void add_row(struct tfp_table *t, const struct tfp_program_ops *ops, size
 	tfp_table_add_number(t, 0);
 	add_program(t, ops, op->module_id);
 	add_string(t, tfp_cost_by_name(op));
-	add_source(t, text);
+	tfp_program_ops_add_place(t, text->source_file, text->source_line);
+	add_text(t, text->source_stack);
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,

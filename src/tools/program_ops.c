@@ -246,3 +246,18 @@ void tfp_program_ops_add_source(struct tfp_table *table, const struct tfp_op_tex
 		tfp_table_add_text(table, html.data, html.size);
 	tfp_buf_release(&html);
 }
+
+void tfp_program_ops_add_place(struct tfp_table *t, struct tfp_str file, int32_t line)
+{
+	struct tfp_buf place;
+	tfp_buf_init(&place, (size_t)1 << 20);
+	if (file.size) {
+		tfp_buf_add(&place, file.data, file.size);
+		tfp_buf_printf(&place, ":%" PRId32, line);
+	}
+	if (tfp_buf_failed(&place))
+		t->failed = true;
+	else
+		tfp_table_add_text(t, place.data, place.size);
+	tfp_buf_release(&place);
+}

@@ -64,5 +64,7 @@ void tfp_program_ops_properties(const struct tfp_program_ops *ops, struct tfp_ta
 /* The source of an op in XProf's form: an HTML element with the stack as its title. Texts are
  * escaped. Nothing where none is known. */
 void tfp_program_ops_add_source(struct tfp_table *table, const struct tfp_op_text *text);
+/* "file:line", or "" where there is no file. */
+void tfp_program_ops_add_place(struct tfp_table *table, struct tfp_str file, int32_t line);
 
 #endif

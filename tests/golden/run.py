@@ -15,8 +15,8 @@ A composed case is {"why", "hosts": {HOST: CAPTURE}, "answers": [{"query",
 "tables": [TABLE or null, ...], "document"}, ...]}. Of a table named columns and
 properties are compared, of a document what is named of dicts, and whole lists.
 A text "=7/24" in what is expected is that fraction. An answer may have "error":
-{"status", "says"}; "costs", a module of hlo_costs/ with the answers of XLA, and "ours", by
-instruction, what is known beyond these.
+{"status", "says"}; "costs", a module of hlo_costs/ with the answers of XLA, "ours", by
+instruction, what is known beyond these, and "fused": false where those in fusions are left out.
 """
 import collections
 import contextlib
@@ -281,14 +281,18 @@ def check_document(where, want, have):
     return [problem for pair in pairs for problem in check_document(*pair)]
 
 
-def check_costs(module, ours, table):
+def check_costs(module, ours, fused, table):
     """XLA writes -1 where it does not know; that is nothing here, and so is the rest of a
     custom call of which it knows no GPU flops."""
     columns = [column["id"] for column in table["cols"]]
     rows = [dict(zip(columns, (cell["v"] for cell in row["c"]))) for row in table["rows"]]
     have = {(row["computation"], row["instruction"]): row for row in rows}
     with open(os.path.join(HERE, "hlo_costs", f"{module}.costs.tsv"), encoding="utf-8") as f:
-        wanted = list(csv.DictReader(f, delimiter="\t"))
+        everything = list(csv.DictReader(f, delimiter="\t"))
+    wanted = [row for row in everything if fused or row["comp_kind"] != "fusion"]
+    inside = sum(row["comp_kind"] == "fusion" for row in everything)
+    if table["p"].get("fused_total") != str(inside):
+        return [f"{table['p'].get('fused_total')} instructions in fusions, not {inside}"]
     problems = [] if len(wanted) == len(rows) else [f"{len(rows)} rows, not {len(wanted)}"]
     for want in wanted:
         row = have.get((want["computation"], want["instruction"]), {})
@@ -310,7 +314,7 @@ def check_costs(module, ours, table):
 def check_answer(answer, document):
     problems = []
     if "costs" in answer:
-        return check_costs(answer["costs"], answer.get("ours", {}), document)
+        return check_costs(answer["costs"], answer.get("ours", {}), answer.get("fused", True), document)
     if "document" in answer:
         problems = check_document("document", answer["document"], document)
     elif "tables" not in answer:
