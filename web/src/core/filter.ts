@@ -86,7 +86,18 @@ export interface NumberMeaning {
 }
 
 const TIME_UNITS: Record<string, number> = { ns: 1e-3, us: 1, µs: 1, μs: 1, ms: 1e3, s: 1e6 };
-const COUNT_UNITS: Record<string, number> = { k: 1e3, m: 1e6, g: 1e9, '%': 1 };
+const COUNT_UNITS: Record<string, number> = {
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  p: 1e15,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+  '%': 1,
+};
 
 function readNumber(text: string, meaning: NumberMeaning): number | null {
   const match = /^([-+−]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)([a-zµμ%]*)$/i.exec(

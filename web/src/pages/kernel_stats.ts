@@ -311,6 +311,8 @@ class KernelStatsPage implements Page {
   private steps: StepCounts | null = null;
   private memo: { key: string; rows: Kernel[] } = { key: '', rows: [] };
   private lastShape = '';
+  /** The data whose tiles are shown. */
+  private tilesOf: Kernel[] | null = null;
   /** Of the run's devices; columns and colours about them say nothing of others. */
   private tensorCores = true;
 
@@ -449,7 +451,9 @@ class KernelStatsPage implements Page {
         ),
     );
     if (nothing) return;
-    fill(this.dashboard.tileSlot, tiles(this.tiles()));
+    // They are of all rows: no filter changes them.
+    if (this.tilesOf !== this.data) fill(this.dashboard.tileSlot, tiles(this.tiles()));
+    this.tilesOf = this.data;
     if (this.lastShape === this.group()) {
       this.dashboard.table.update();
     } else {
