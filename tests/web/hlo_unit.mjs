@@ -73,3 +73,78 @@ test('every category has a colour, and collectives one of their own', () => {
   assert.equal(hlo.categoryToken('IDLE'), 'all-others');
   assert.equal(hlo.categoryToken('anything else'), 'device-to-device');
 });
+
+const table = (columns, ...rows) => ({ cols: columns.map(([id, type = 'string']) => ({ id, label: id, type })), rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })) });
+
+test('what is not known of a program stays unknown', () => {
+  const columns = [['module'], ['program_id'], ['instructions', 'number'], ['instructions_run', 'number'], ['executions', 'number'], ['time_us', 'number'], ['time_share', 'number'], ['hosts', 'number']];
+  const [step, lost] = hlo.readPrograms(table(columns, ['jit_step', '17', 40, 9, 3, 120.5, 0.75, 2], [null, '12190760917235803885', null, 2, null, 40, 0.25, null]));
+  assert.equal(step.label, 'jit_step(17)');
+  assert.deepEqual([step.rank, step.instructions, step.executions, step.time, step.share, step.hosts], [1, 40, 3, 120.5, 0.75, 2]);
+  assert.deepEqual([lost.label, lost.module, lost.instructions, lost.executions, lost.hosts], ['12190760917235803885', '', null, null, null]);
+});
+
+const COSTS = [['program_id'], ['computation'], ['comp_kind'], ['instruction'], ['opcode'], ['category'], ['xla_flops', 'number'], ['xla_bytes', 'number'], ['gpu_flops_model', 'number'], ['gpu_bytes', 'number'], ['cost_source'], ['op_name'], ['expression'], ['source'], ['source_stack']];
+const costs = () => hlo.readCosts(table(
+  COSTS,
+  ['17', 'main', 'entry', 'add.1', 'add', 'add', 8, 96, 24, 96, 'XLA', 'f/add:Add', '%add.1 = f32[8] add(a, b)', '/m.py:7', '/m.py:7:3\n/n.py:9:1\n'],
+  ['17', 'main', 'entry', 'gemm', 'custom-call', 'custom-call', null, null, 1000, 64, 'ours', '', '%gemm = custom-call(a), custom_call_target="__cublas$gemm"', '', ''],
+  ['17', 'main', 'entry', 'x', 'custom-call', 'custom-call', null, null, null, null, 'unknown', '', '%x = custom-call(a), custom_call_target="mine"', '', ''],
+  ['17', 'body', 'other', 'y', 'custom-call', 'custom-call', null, null, null, null, 'unknown', '', '%y = custom-call(a), custom_call_target="mine"', '', ''],
+  ['17', 'body', 'other', 'z', 'sort', 'sort', null, null, null, null, 'unknown', '', '%z = sort(a)', '', ''],
+));
+
+test('costs are ranked by arithmetic, and unknown ones are last and no zeros', () => {
+  const rows = costs();
+  assert.deepEqual(rows.map(({ name, rank, place }) => [name, rank, place]), [['add.1', 2, 1], ['gemm', 1, 2], ['x', 3, 3], ['y', 4, 4], ['z', 5, 5]]);
+  assert.deepEqual([rows[1].flops, rows[1].gpuFlops, rows[2].gpuFlops], [null, 1000, null]);
+  assert.deepEqual(rows[0].source, { place: '/m.py:7', stack: ['/m.py:7:3', '/n.py:9:1'] });
+  assert.equal(rows[1].source, null);
+  assert.equal(rows[0].framework, 'f/add');
+});
+
+test('sums are of what is known, and say of how many it is not', () => {
+  assert.deepEqual(hlo.sumKnown(costs(), (row) => row.flops), { sum: 8, unknown: 4 });
+  assert.deepEqual(hlo.sumKnown(costs(), (row) => row.gpuBytes), { sum: 160, unknown: 3 });
+  assert.deepEqual(hlo.unknownKinds(costs()), [{ kind: 'custom-call to mine', count: 2 }, { kind: 'sort', count: 1 }]);
+});
+
+const context = (tools, name) => ({ has: (tool) => tools.includes(tool), tool: { name }, link: (tool, keys) => `${tool}?${new URLSearchParams(keys)}` });
+
+test('an instruction is found on every other page of the run by its program and its name', () => {
+  const pages = ['op_profile', 'hlo_stats', 'roofline_model', 'hlo_costs'];
+  const key = encodeURIComponent('17|fusion.1');
+  assert.deepEqual(hlo.instructionLinks(context(pages, 'op_profile'), '17', 'fusion.1'), [
+    { label: 'HLO stats', href: `hlo_stats?sel=${key}` },
+    { label: 'Roofline', href: `roofline_model?sel=${key}` },
+    { label: 'Cost', href: `hlo_costs?program_id=17&sel=${key}` },
+  ]);
+  assert.deepEqual(hlo.instructionLinks(context(['op_profile'], 'hlo_stats'), '17', 'a'), [{ label: 'Op profile', href: 'op_profile?f.name=%3Da&f.program=%3D17&sel=17%7Ca' }]);
+  const [row] = costs();
+  assert.equal(row.key, hlo.instructionKey('17', 'add.1'), 'the key of its row');
+});
+
+test('without its program an instruction is looked for by name, and has no cost', () => {
+  for (const program of ['', '0'])
+    assert.deepEqual(hlo.instructionLinks(context(['hlo_stats', 'hlo_costs'], 'trace_viewer'), program, 'a'), [{ label: 'HLO stats', href: 'hlo_stats?f.hlo_op_name=%3Da' }]);
+  assert.deepEqual(hlo.instructionLinks(context(['hlo_stats'], 'op_profile'), '17', ''), []);
+});
+
+test('in the trace its name is looked for as a whole', () => {
+  const at = new URLSearchParams(hlo.instructionTrace(context(['trace_viewer'], 'hlo_stats'), 'fusion.1').split('?')[1]);
+  const q = new RegExp(at.get('q'));
+  assert.deepEqual([at.get('re'), at.get('in')], ['1', 'all']);
+  assert.deepEqual(['fusion.1', '%fusion.1 = f32[] add(a, b)', 'fusion.12', 'fusionx1', 'loop_fusion.1'].map((name) => q.test(name)), [true, true, false, false, false]);
+  assert.equal(hlo.instructionTrace(context([], 'hlo_stats'), 'fusion.1'), null);
+});
+
+const detail = await load('timeline/event_detail');
+
+test('an event tells which instruction it ran, on GPUs, on TPUs and on derived lines', () => {
+  const event = (name, args = {}, long = undefined) => ({ name, long_name: long, args: Object.entries(args).map(([key, value]) => ({ name: key, value })) });
+  assert.deepEqual(detail.instructionOf(event('gemm_kernel', { hlo_op: 'dot.3', program_id: 17 })), { programId: '17', name: 'dot.3' });
+  assert.deepEqual(detail.instructionOf(event('dot.3', {}, '17/dot.3')), { programId: '17', name: 'dot.3' });
+  assert.deepEqual(detail.instructionOf(event('fusion.2', { program_id: '12190760917235803885' }, '%fusion.2 = f32[8]{0} fusion(a)')), { programId: '12190760917235803885', name: 'fusion.2' });
+  assert.deepEqual(detail.instructionOf(event('k', { hlo_op: 'a', program_id: 12190760917235803885 })), { programId: '', name: 'a' }, 'digits that were lost');
+  assert.equal(detail.instructionOf(event('MemcpyH2D')), null);
+});

@@ -208,13 +208,67 @@ await tap.test('thousands of instructions are all there, and the page stays quic
   });
 });
 
-await tap.test('programs and costs are tables', async () => {
-  await using('#/modules?run=now', {}, async (page) => {
-    assert((await page.textContent('.tabulator-row')).includes('jit_train_step'), 'the program');
-    await axe(page, 'programs');
-  });
-  await using('#/hlo_costs?run=now', {}, async (page) => {
-    assert(Number((await tally(page)).split(' ')[0].replace(',', '')) > 500, await tally(page));
+await tap.test('a program leads to what its instructions cost', () => using('#/modules?run=now', {}, async (page) => {
+  const [program] = records(await api('run=now&tag=modules'));
+  assert((await page.textContent('.tabulator-row')).includes(program.module), 'the program');
+  await axe(page, 'programs');
+  await page.click('.tabulator-row a:text-is("Costs")');
+  await page.waitForFunction(() => location.hash.startsWith('#/hlo_costs'));
+  await hasParam(page, 'program_id', program.program_id);
+  await page.waitForSelector('.tile:has(dt:text-is("Known to us alone"))');
+  await settled(page);
+  const { p, rows } = await api('run=now&tag=hlo_costs');
+  assert((await tally(page)).startsWith(`${rows.length - Number(p.fused_total)} `), await tally(page));
+  equal(await tile(page, 'Instructions'), Number(p.rows_total).toLocaleString('en-US'));
+  equal(await tile(page, 'Known to us alone'), p.ours_total);
+  equal(await tile(page, 'Unknown'), p.unknown_total);
+  await axe(page, 'costs');
+  await page.click('button.pick:has-text("program")');
+  await page.waitForSelector('.option:has-text("instructions")');
+  assert((await page.textContent('.option')).includes(program.module), 'the programs to choose from');
+  await page.keyboard.press('Escape');
+  await page.check('label:has-text("Inside of fusions") input');
+  await hasParam(page, 'fused', 'in');
+  await page.waitForFunction((start) => document.querySelector('.table-card [role=status]').textContent.startsWith(start), `${rows.length.toLocaleString('en-US')} `);
+}));
+
+await tap.test('an instruction leads to its rows on every page and to its events, and back', () => using('#/hlo_stats?run=now', {}, async (page) => {
+  await page.click('.tabulator-row >> nth=2');
+  await page.waitForSelector('.hlo-text pre');
+  const name = (await column(page, 'hlo_op_name'))[2];
+  const { program_id: program, source } = stats.find(({ hlo_op_name: op }) => op === name);
+  const title = (wanted) => page.waitForFunction((text) => document.querySelector('.detail h2')?.textContent === text && document.querySelector('[aria-busy=true]') === null, wanted);
+  const follow = async (label, tool) => {
+    await page.click(`.detail .detail-links a:text-is("${label}")`);
+    await page.waitForFunction((start) => location.hash.startsWith(start), `#/${tool}?`);
+    await title(name);
+  };
+  const trace = new URLSearchParams((await page.getAttribute('.detail a:text-is("Find in the trace")', 'href')).split('?')[1]);
+  const found = await (await fetch(`${root}trace_viewer/search?run=now&mode=regex&in=${trace.get('in')}&q=${encodeURIComponent(trace.get('q'))}`)).json();
+  assert(found.total > 0, 'its events in the trace');
+  await follow('Cost', 'hlo_costs');
+  await hasParam(page, 'program_id', program);
+  assert((await page.textContent('.detail .hlo-text pre')).startsWith(`%${name} = `), 'its text');
+  assert(source.includes(await page.getAttribute('.detail .hlo-source p', 'title')), 'its line of source');
+  await page.waitForFunction((wanted) => document.querySelector('.tabulator-row.selected')?.textContent.includes(wanted), name);
+  await follow('Roofline', 'roofline_model');
+  await follow('Op profile', 'op_profile');
+  await follow('HLO stats', 'hlo_stats');
+  // From an event of it.
+  const event = found.hits.find(({ name: called }) => called === name);
+  if (event === undefined) return;
+  await page.goto(`${root}#/trace_viewer?run=now&sel=${event.id}`);
+  await page.waitForSelector('.trace-extra a:text-is("HLO stats")');
+  await page.click('.trace-extra a:text-is("HLO stats")');
+  await page.waitForFunction(() => location.hash.startsWith('#/hlo_stats?'));
+  await title(name);
+}));
+
+await tap.test('a program that is not there, and a run without any, are told', async () => {
+  await using('#/hlo_costs?run=now&program_id=3', {}, async (page) => {
+    assert((await page.textContent('main .state')).includes('not in the capture'), await page.textContent('main'));
+    await page.waitForSelector('button.pick:has-text("program")');
+    await axe(page, 'no such program');
   });
 });
 

@@ -100,6 +100,8 @@ export class DataTable<R> {
   private filtersOpen = false;
   private inRows = false;
   private cursor: { key: string; column: string } | null = null;
+  /** The chosen row that was last brought into sight. */
+  private shownSel = '';
 
   constructor(private readonly options: DataTableOptions<R>) {
     this.filterButton = button('Column filters', () => this.toggleFilters(), 'filter');
@@ -401,6 +403,15 @@ export class DataTable<R> {
       if (document.activeElement !== input && input.value !== value) input.value = value;
     });
     this.markSelected();
+    this.showSelected();
+  }
+
+  /** A row that was chosen elsewhere, in a picture or by a link, is scrolled to once. */
+  private showSelected(): void {
+    const key = this.options.url.get('sel');
+    if (key === this.shownSel || (key !== '' && !this.byKey.has(key))) return;
+    this.shownSel = key;
+    if (key !== '') this.table?.scrollToRow(key, 'center', false).catch(() => undefined);
   }
 
   markSelected(): void {
@@ -541,7 +552,7 @@ export class DataTable<R> {
 
   /** The table as it is seen: these columns, these rows, this order, with exact values. */
   csv(): string {
-    const columns = this.columns();
+    const columns = this.columns().filter((column) => column.links !== true);
     return toCsv(
       columns.map((column) => column.csvTitle ?? column.title),
       this.shown.map(({ row }) => columns.map((column) => column.value(row))),

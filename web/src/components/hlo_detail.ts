@@ -4,7 +4,7 @@
 
 import { h, scrolls } from '../core/dom';
 import { percent } from '../core/format';
-import { shortPlace, type Source } from '../core/hlo';
+import { shortPlace, type InstructionLink, type Source } from '../core/hlo';
 import type { UrlState } from '../core/url_state';
 import { Toggle } from './segmented';
 import { copyButton } from './states';
@@ -61,6 +61,21 @@ export function sourceBlock(source: Source | null): HTMLElement | null {
           ...frames.map((frame) => h('li', { title: frame }, shortPlace(frame))),
         ),
       ),
+  );
+}
+
+/** Where else the chosen one is shown, and what can be done with it here. */
+export function linksBlock(
+  links: readonly InstructionLink[],
+  ...acts: (HTMLElement | null)[]
+): HTMLElement | null {
+  const here = acts.filter((act) => act !== null);
+  if (links.length + here.length === 0) return null;
+  return h(
+    'div',
+    { class: 'detail-links', role: 'group', 'aria-label': 'Shown also on' },
+    ...here,
+    ...links.map(({ label, href }) => h('a', { class: 'button', href }, label)),
   );
 }
 

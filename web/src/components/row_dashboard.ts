@@ -13,8 +13,8 @@ export interface RowDashboardOptions<Row> {
   /** Of the tool: also that of the table's file and columns. */
   name: string;
   controls: readonly HTMLElement[];
-  /** The picture above the table. */
-  chart: { element: HTMLElement; destroy: () => void };
+  /** The picture above the table, where there is one. */
+  chart?: { element: HTMLElement; destroy: () => void };
   query: () => Query;
   /** The rows that the table shows, whenever they change. */
   show: (rows: Row[]) => void;
@@ -59,8 +59,8 @@ export class RowDashboard<Row extends { key: string }> {
         { class: 'dashboard-main' },
         this.notice,
         this.tileSlot,
-        h('div', { class: 'controls' }, ...controls),
-        chart.element,
+        controls.length > 0 && h('div', { class: 'controls' }, ...controls),
+        chart?.element,
         this.compareSlot,
         this.table.element,
       ),
@@ -81,7 +81,7 @@ export class RowDashboard<Row extends { key: string }> {
   }
 
   destroy(): void {
-    this.chart.destroy();
+    this.chart?.destroy();
     this.table.destroy();
     this.detail.destroy();
   }

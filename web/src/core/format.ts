@@ -63,6 +63,18 @@ export function bytes(value: number): Quantity {
   return { value: unit === 0 ? grouped.format(rest) : significant(rest), unit: units[unit] ?? 'B' };
 }
 
+/** An amount by powers of 1000, as arithmetic is counted. */
+export function scaled(value: number): Quantity {
+  const units = ['', 'K', 'M', 'G', 'T', 'P', 'E'];
+  let unit = 0;
+  let rest = value;
+  while (Math.abs(rest) >= 1000 && unit < units.length - 1) {
+    rest /= 1000;
+    unit += 1;
+  }
+  return { value: unit === 0 ? exact(rest) : significant(rest), unit: units[unit] ?? '' };
+}
+
 /** The part that one amount is of another; 0 of nothing. */
 export function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages about programs read from the server's answers. Pure.
+// What the pages about programs read from the server's answers, and where they lead to. Pure.
 
-import { amount, records, text, type GvizTable } from './gviz';
+import { amount, records, text, type GvizTable, type Rec } from './gviz';
 import { addressKey } from './names';
+import type { PageContext } from './page';
+import { tracePlace } from './trace_link';
 
 /**
  * Where a line of source is: what the file's cell says, and the calls that led there, innermost
@@ -96,6 +98,275 @@ export function unknownShares(properties: Readonly<Record<string, string>>): {
     : { noHlo: 0, noCost: 0 };
 }
 
+/* ---- places of an instruction ---- */
+
+/** What an instruction's row is called in the address of every page: names are a program's own. */
+export function instructionKey(programId: string, name: string): string {
+  return addressKey([programId, name], name);
+}
+
+/** Whether this is the number of a program; time without one has 0, or nothing. */
+export function isProgram(programId: string): boolean {
+  return programId !== '' && programId !== '0';
+}
+
+export interface InstructionLink {
+  label: string;
+  href: string;
+}
+
+type Keys = Readonly<Record<string, string>>;
+
+/**
+ * The pages that show an instruction, and the keys by which each is asked for it. What else can be
+ * shown of one gets its line here, and all pages lead there.
+ */
+const INSTRUCTION_PAGES: readonly {
+  tool: string;
+  label: string;
+  /** Null where the page cannot tell which it is. */
+  keys: (programId: string, name: string) => Keys | null;
+}[] = [
+  {
+    tool: 'op_profile',
+    label: 'Op profile',
+    keys: (id, name) => ({
+      'f.name': `=${name}`,
+      ...(isProgram(id) ? { 'f.program': `=${id}`, sel: instructionKey(id, name) } : {}),
+    }),
+  },
+  {
+    tool: 'hlo_stats',
+    label: 'HLO stats',
+    keys: (id, name): Keys =>
+      isProgram(id) ? { sel: instructionKey(id, name) } : { 'f.hlo_op_name': `=${name}` },
+  },
+  {
+    tool: 'roofline_model',
+    label: 'Roofline',
+    keys: (id, name): Keys =>
+      isProgram(id) ? { sel: instructionKey(id, name) } : { 'f.operation': `=${name}` },
+  },
+  {
+    tool: 'hlo_costs',
+    label: 'Cost',
+    keys: (id, name) => (isProgram(id) ? { program_id: id, sel: instructionKey(id, name) } : null),
+  },
+  {
+    tool: 'graph_viewer',
+    label: 'Graph',
+    keys: (id, name) => (isProgram(id) ? { program_id: id, node: name } : null),
+  },
+];
+
+/** The other pages of this run that show an instruction. */
+export function instructionLinks(
+  { has, link, tool }: Pick<PageContext, 'has' | 'link' | 'tool'>,
+  programId: string,
+  name: string,
+): InstructionLink[] {
+  if (name === '') return [];
+  return INSTRUCTION_PAGES.flatMap((page) => {
+    const keys = page.keys(programId, name);
+    return page.tool === tool?.name || !has(page.tool) || keys === null
+      ? []
+      : [{ label: page.label, href: link(page.tool, keys) }];
+  });
+}
+
+/** The events of an instruction in the trace: what has exactly its name, or names it. */
+export function instructionTrace(
+  { has, link }: Pick<PageContext, 'has' | 'link'>,
+  name: string,
+): string | null {
+  return has('trace_viewer') && name !== ''
+    ? link('trace_viewer', tracePlace({ instruction: name }))
+    : null;
+}
+
+/** The pages that show a program, and the keys by which each is asked for it. */
+export function programLinks(
+  { has, link, tool }: Pick<PageContext, 'has' | 'link' | 'tool'>,
+  programId: string,
+  label: string,
+): InstructionLink[] {
+  const pages: readonly { tool: string; label: string; keys: Keys }[] = [
+    { tool: 'op_profile', label: 'Op profile', keys: { sel: label, zoom: label } },
+    { tool: 'hlo_stats', label: 'HLO stats', keys: { 'f.program': `=${label}` } },
+    { tool: 'roofline_model', label: 'Roofline', keys: { 'f.hlo_module_id': `=${programId}` } },
+    { tool: 'hlo_costs', label: 'Costs', keys: { program_id: programId } },
+    { tool: 'graph_viewer', label: 'Graph', keys: { program_id: programId } },
+  ];
+  return pages
+    .filter((page) => page.tool !== tool?.name && has(page.tool))
+    .map((page) => ({ label: page.label, href: link(page.tool, page.keys) }));
+}
+
+/* ---- programs ---- */
+
+/** A compiled program of the run; of what is not known there is null. */
+export interface Program {
+  key: string;
+  /** '' where it ran but is not in the file. */
+  module: string;
+  programId: string;
+  /** With its number, as other pages have it. */
+  label: string;
+  rank: number;
+  instructions: number | null;
+  ran: number;
+  executions: number | null;
+  /** On all devices, in µs. */
+  time: number | null;
+  /** Of the devices' busy time, as a fraction. */
+  share: number | null;
+  hosts: number | null;
+}
+
+function known(record: Rec, id: string): number | null {
+  const value = record[id];
+  return typeof value === 'number' ? value : null;
+}
+
+/** The programs, those with the most device time first. */
+export function readPrograms(table: GvizTable | undefined): Program[] {
+  if (table === undefined) return [];
+  return records(table).map((record, index) => {
+    const [module, programId] = [text(record, 'module'), text(record, 'program_id')];
+    return {
+      key: addressKey([programId, module], module),
+      module,
+      programId,
+      label: module === '' ? programId : `${module}(${programId})`,
+      rank: index + 1,
+      instructions: known(record, 'instructions'),
+      ran: amount(record, 'instructions_run'),
+      executions: known(record, 'executions'),
+      time: known(record, 'time_us'),
+      share: known(record, 'time_share'),
+      hosts: known(record, 'hosts'),
+    };
+  });
+}
+
+/* ---- costs ---- */
+
+/** An instruction and what it costs each time; null where that is not known. */
+export interface HloCost {
+  key: string;
+  /** By arithmetic, then by bytes. */
+  rank: number;
+  /** In the program, from 1 on. */
+  place: number;
+  programId: string;
+  computation: string;
+  kind: string;
+  name: string;
+  opcode: string;
+  category: string;
+  /** XLA's generic analysis. */
+  flops: number | null;
+  transcendentals: number | null;
+  bytes: number | null;
+  /** The analysis for GPUs that XProf uses. */
+  gpuFlops: number | null;
+  gpuDeviceFlops: number | null;
+  gpuBytes: number | null;
+  gpuRead: number | null;
+  gpuWritten: number | null;
+  shape: string;
+  costSource: string;
+  framework: string;
+  expression: string;
+  source: Source | null;
+}
+
+/** A place and the frames that led there, as two texts. */
+function plainSource(place: string, stack: string): Source | null {
+  const frames = stack
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return place === '' && frames.length === 0
+    ? null
+    : { place: place === '' ? (frames[0] ?? '') : place, stack: frames };
+}
+
+export function readCosts(table: GvizTable | undefined): HloCost[] {
+  if (table === undefined) return [];
+  const used = new Set<string>();
+  const rows = records(table).map((record, index): HloCost => {
+    const [programId, name] = [text(record, 'program_id'), text(record, 'instruction')];
+    let key = instructionKey(programId, name);
+    while (used.has(key)) key += '+';
+    used.add(key);
+    return {
+      key,
+      rank: 0,
+      place: index + 1,
+      programId,
+      computation: text(record, 'computation'),
+      kind: text(record, 'comp_kind'),
+      name,
+      opcode: text(record, 'opcode'),
+      category: text(record, 'category'),
+      flops: known(record, 'xla_flops'),
+      transcendentals: known(record, 'xla_transcendentals'),
+      bytes: known(record, 'xla_bytes'),
+      gpuFlops: known(record, 'gpu_flops_model'),
+      gpuDeviceFlops: known(record, 'gpu_flops_device'),
+      gpuBytes: known(record, 'gpu_bytes'),
+      gpuRead: known(record, 'gpu_bytes_read_hbm'),
+      gpuWritten: known(record, 'gpu_bytes_written_hbm'),
+      shape: text(record, 'shape'),
+      costSource: text(record, 'cost_source'),
+      framework: frameworkName(text(record, 'op_name')),
+      expression: text(record, 'expression'),
+      source: plainSource(text(record, 'source'), text(record, 'source_stack')),
+    };
+  });
+  const arithmetic = (row: HloCost): number => row.gpuFlops ?? row.flops ?? -1;
+  const moved = (row: HloCost): number => row.gpuBytes ?? row.bytes ?? -1;
+  [...rows]
+    .sort((a, b) => arithmetic(b) - arithmetic(a) || moved(b) - moved(a) || a.place - b.place)
+    .forEach((row, index) => {
+      row.rank = index + 1;
+    });
+  return rows;
+}
+
+/** A sum of what is known, and of how many rows that is not known. */
+export interface KnownSum {
+  sum: number;
+  unknown: number;
+}
+
+export function sumKnown(rows: readonly HloCost[], of: (row: HloCost) => number | null): KnownSum {
+  let [sum, unknown] = [0, 0];
+  for (const row of rows) {
+    const value = of(row);
+    if (value === null) unknown += 1;
+    else sum += value;
+  }
+  return { sum, unknown };
+}
+
+/** What instructions of unknown cost are, the most frequent first: targets of calls, else opcodes. */
+export function unknownKinds(rows: readonly HloCost[]): { kind: string; count: number }[] {
+  const kinds = new Map<string, number>();
+  for (const row of rows) {
+    if (row.costSource !== 'unknown') continue;
+    const target = /custom_call_target="([^"]*)"/.exec(row.expression)?.[1] ?? '';
+    const kind = target === '' ? row.opcode : `${row.opcode} to ${target}`;
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  }
+  return [...kinds]
+    .map(([kind, count]) => ({ kind, count }))
+    .sort((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
+}
+
+/* ---- instructions that ran ---- */
+
 export interface HloOp {
   key: string;
   rank: number;
@@ -133,14 +404,15 @@ export function readHloOps(table: GvizTable | undefined): HloOp[] {
       text(record, 'hlo_op_name'),
       text(record, 'category'),
     ];
-    let key = addressKey([program, name], name);
+    const programId = text(record, 'program_id');
+    let key = instructionKey(programId, name);
     while (used.has(key)) key += '+';
     used.add(key);
     return {
       key,
       rank: amount(record, 'rank') || index + 1,
       program,
-      programId: text(record, 'program_id'),
+      programId,
       category,
       name,
       expression: text(record, 'hlo_op_expression'),
@@ -433,14 +705,23 @@ export interface RoofPoint {
 
 export function readRoofline(table: GvizTable | undefined): RoofPoint[] {
   if (table === undefined) return [];
-  return records(table).map((record, index) => {
+  const used = new Set<string>();
+  return records(table).map((record) => {
     const [step, name, program] = [
       text(record, 'step'),
       text(record, 'operation'),
       text(record, 'hlo_module_id'),
     ];
+    const withFeeds = record['include_infeed_outfeed'] === true;
+    // Over the whole capture an instruction is called as on the other pages.
+    let key =
+      step === 'Total' && withFeeds
+        ? instructionKey(program, name)
+        : addressKey([step, program, name, withFeeds ? '' : 'alone'], name);
+    while (used.has(key)) key += '+';
+    used.add(key);
     return {
-      key: addressKey([step, program, name, String(index)], name),
+      key,
       step,
       rank: amount(record, 'rank'),
       category: text(record, 'category'),
@@ -459,7 +740,7 @@ export function readRoofline(table: GvizTable | undefined): RoofPoint[] {
       efficiency: amount(record, 'roofline_efficiency'),
       computeUse: amount(record, 'compute_efficiency'),
       memoryUse: amount(record, 'max_mem_bw_utilization'),
-      withFeeds: record['include_infeed_outfeed'] === true,
+      withFeeds,
       source: readSource(text(record, 'source_info')),
     };
   });

@@ -7,13 +7,14 @@ import type { PageContext } from './page';
 
 /**
  * One of: a step by its name, a stretch of time in nanoseconds from the run's zero, perhaps with a
- * moment marked, all events of a name, or all that name an op.
+ * moment marked, all events of a name, all that name an op, or all of an instruction of XLA's.
  */
 export type TraceTarget =
   | { step: string }
   | { fromNs: number; toNs: number; event?: string; markNs?: number; label?: string }
   | { name: string }
-  | { op: string };
+  | { op: string }
+  | { instruction: string };
 
 /** Keys of the trace viewer's address. */
 export function tracePlace(target: TraceTarget): Record<string, string> {
@@ -21,6 +22,13 @@ export function tracePlace(target: TraceTarget): Record<string, string> {
   if ('name' in target) return { q: target.name };
   // An op is the name of some events and an argument of others.
   if ('op' in target) return { q: target.op, in: 'all' };
+  // As much, but exact, and with or without the text behind it: fusion.1 is not fusion.12.
+  if ('instruction' in target)
+    return {
+      q: `^%?${target.instruction.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}( =|$)`,
+      re: '1',
+      in: 'all',
+    };
   return {
     from: String(target.fromNs),
     to: String(target.toNs),

@@ -16,6 +16,7 @@ import type { Detail } from '../components/detail_panel';
 import {
   costRules,
   expressionBlock,
+  linksBlock,
   othersToggle,
   sections,
   sourceBlock,
@@ -48,12 +49,20 @@ import {
   share,
 } from '../core/format';
 import type { Cell } from '../core/gviz';
-import { categoryToken, readHloOps, shortPlace, unknownShares, type HloOp } from '../core/hlo';
+import {
+  categoryToken,
+  instructionLinks,
+  instructionTrace,
+  readHloOps,
+  shortPlace,
+  unknownShares,
+  type HloOp,
+} from '../core/hlo';
 import { addressKey, distinctTails } from '../core/names';
 import type { Page, PageContext, PageType } from '../core/page';
 import { properties } from '../core/steps';
 import type { Column } from '../core/table_view';
-import { slowestLink, tracePlace } from '../core/trace_link';
+import { slowestLink } from '../core/trace_link';
 
 type Group = 'op' | 'category' | 'source' | 'program';
 type Chart = 'bar' | 'category' | 'remat' | 'outside';
@@ -175,6 +184,8 @@ class HloStatsPage implements Page {
   private steps: StepCounts | null = null;
   private memo: { key: string; rows: Row[] } = { key: '', rows: [] };
   private lastShape = '';
+  /** The data whose tiles are shown. */
+  private tilesOf: Data | null = null;
 
   constructor(private readonly context: PageContext) {
     const { url } = context;
@@ -330,7 +341,9 @@ class HloStatsPage implements Page {
       nothing ? nothingRecorded() : unknownTime(data.unknown, this.othersIn()),
     );
     if (nothing) return;
-    fill(this.dashboard.tileSlot, tiles(this.tiles(data)));
+    // They are of all rows: no filter changes them.
+    if (this.tilesOf !== data) fill(this.dashboard.tileSlot, tiles(this.tiles(data)));
+    this.tilesOf = data;
     const shape = `${this.group()}|${this.context.url.get('idle')}`;
     if (shape === this.lastShape) {
       this.dashboard.table.update();
@@ -852,44 +865,14 @@ class HloStatsPage implements Page {
       facts,
       query: null,
       slowest: slowestLink(this.context),
-      trace:
-        known && this.context.has('trace_viewer')
-          ? this.context.link('trace_viewer', tracePlace({ op: row.name }))
-          : null,
+      trace: known ? instructionTrace(this.context, row.name) : null,
       extra: sections(
-        this.links(row, known),
+        known ? linksBlock(instructionLinks(this.context, row.programId, row.name)) : null,
         expressionBlock(row.expression),
         sourceBlock(row.source),
         single ? null : this.members(row),
       ),
     };
-  }
-
-  private links(row: Row, known: boolean): HTMLElement | null {
-    if (!known) return null;
-    const links = [
-      this.context.has('op_profile') &&
-        h('a', { href: this.context.link('op_profile', { q: row.name }) }, 'In the op profile'),
-      this.context.has('roofline_model') &&
-        row.flopRate > 0 &&
-        h('a', { href: this.context.link('roofline_model', { q: row.name }) }, 'In the roofline'),
-      this.context.has('graph_viewer') &&
-        row.programId !== '' &&
-        h(
-          'a',
-          {
-            href: this.context.link('graph_viewer', { program_id: row.programId, node: row.name }),
-          },
-          'In the graph',
-        ),
-    ].filter((link): link is HTMLAnchorElement => link !== false);
-    return links.length === 0
-      ? null
-      : h(
-          'p',
-          { class: 'detail-links' },
-          ...links.flatMap((link, index) => (index === 0 ? [link] : [' · ', link])),
-        );
   }
 
   private members(row: Row): HTMLElement {

@@ -11,6 +11,7 @@ import type { Detail } from '../components/detail_panel';
 import { FlameGraph } from '../components/flame_graph';
 import {
   expressionBlock,
+  linksBlock,
   othersToggle,
   sections,
   sourceBlock,
@@ -40,6 +41,9 @@ import type { Cell } from '../core/gviz';
 import {
   categoryToken,
   compareTrees,
+  instructionKey,
+  instructionLinks,
+  instructionTrace,
   readOpProfile,
   type Compared,
   type OpNode,
@@ -50,7 +54,6 @@ import { trimRight } from '../core/names';
 import { openRows, toggleRow } from '../core/open_rows';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
-import { tracePlace } from '../core/trace_link';
 
 type By = 'program' | 'category' | 'provenance';
 
@@ -116,6 +119,22 @@ function rowsOf(root: Compared, scale: number, comparing: boolean): Row[] {
   return top;
 }
 
+/** At the end of the key of a box that stands for all children that the answer leaves out. */
+const REST = '›…';
+
+function restOf(row: Row): FlameNode {
+  const left = (of: (one: Row) => number): number =>
+    Math.max(0, of(row) - row.children.reduce((sum, child) => sum + of(child), 0));
+  return {
+    key: `${row.key}${REST}`,
+    name: `${count(row.node.missing)} more`,
+    value: left((one) => one.time),
+    base: row.difference === undefined ? null : left((one) => one.difference?.base ?? 0),
+    children: [],
+    token: 'all-others',
+  };
+}
+
 function flameOf(rows: readonly Row[], name: string, comparing: boolean): FlameTree {
   const root: FlameNode & { children: FlameNode[] } = {
     key: '',
@@ -138,6 +157,7 @@ function flameOf(rows: readonly Row[], name: string, comparing: boolean): FlameT
         ...(row.node.category === '' ? {} : { token: categoryToken(row.node.category) }),
       });
       stack.push([row.children, children]);
+      if (row.node.missing > 0) children.push(restOf(row));
     }
   }
   return flameTree(root);
@@ -154,6 +174,9 @@ class OpProfilePage implements Page {
   private readonly widths: Segmented;
   private readonly flame: FlameGraph;
   private readonly found = h('small', { role: 'status' });
+  /** What is to be said where the chosen one is not in the tree. */
+  private readonly lostSlot = h('div', { role: 'status' });
+  private cut = false;
   private data: Data | null = null;
   private base: Data | null = null;
   private steps: StepCounts | null = null;
@@ -194,7 +217,8 @@ class OpProfilePage implements Page {
     );
     this.flame = new FlameGraph({
       zoom: (key) => url.set({ zoom: key === '' ? null : key }),
-      choose: (key) => url.set({ sel: key === '' ? null : key }),
+      choose: (key) =>
+        url.set(key.endsWith(REST) ? { all: 'in', sel: null } : { sel: key === '' ? null : key }),
       found: (text) => {
         this.found.textContent = text;
       },
@@ -230,6 +254,7 @@ class OpProfilePage implements Page {
       query: () => this.view.query(),
       show: () => undefined,
     });
+    this.dashboard.compareSlot.append(this.lostSlot);
     this.view = new ToolView<Data>(context, {
       title: context.tool?.title ?? 'Op profile',
       tool: 'op_profile',
@@ -317,7 +342,8 @@ class OpProfilePage implements Page {
     this.others.element.hidden =
       data.unknown.noHlo === 0 || (data.listed && this.context.url.get('others') !== 'in');
     this.all.show(this.context.url.get('all') === 'in');
-    this.all.element.hidden = this.context.url.get('all') !== 'in' && !this.isCut(data);
+    this.cut = this.isCut(data);
+    this.all.element.hidden = this.context.url.get('all') !== 'in' && !this.cut;
     this.widths.show(this.context.url.get('width', 'now') === 'base' ? 'base' : 'now');
     this.widths.element.hidden = this.base === null;
     this.dashboard.nothing(nothing);
@@ -513,6 +539,16 @@ class OpProfilePage implements Page {
         value: (row) => row.node.category,
         hint: 'XLA’s category',
       },
+      {
+        id: 'program',
+        title: 'Program id',
+        kind: 'text',
+        quiet: true,
+        hidden: true,
+        width: 110,
+        value: (row) => row.node.program,
+        hint: 'Number of the compiled program that the instruction is in',
+      },
       timeColumn(all, 'time', 'Time (µs)', (row) => row.time, {
         narrow: true,
         hint: 'Self time of the instructions in it',
@@ -619,11 +655,30 @@ class OpProfilePage implements Page {
     const wanted = this.context.url.get('sel');
     const stack = wanted === '' ? [] : [...this.made().rows];
     let found: Row | null = null;
+    let named: Row | null = null;
     while (stack.length > 0 && found === null) {
       const row = stack.pop() as Row;
+      const { program, name } = row.node;
       if (row.key === wanted) found = row;
+      else if (program !== '' && instructionKey(program, name) === wanted) named = row;
       for (const child of row.children) stack.push(child);
     }
+    // Other pages know an instruction, not where it is in this tree.
+    if (found === null && named !== null) {
+      this.context.url.set({ sel: named.key }, 'replace');
+      return;
+    }
+    fill(
+      this.lostSlot,
+      wanted !== '' && found === null && this.cut
+        ? h(
+            'p',
+            { class: 'compare-note' },
+            'What is asked for is not among the hundred largest of its category. ',
+            button('All children', () => this.context.url.set({ all: 'in' })),
+          )
+        : null,
+    );
     this.dashboard.choose(found === null ? null : this.describe(found));
   }
 
@@ -673,19 +728,19 @@ class OpProfilePage implements Page {
       ...(row.children.length === 0 ? [] : [{ label: 'In it', text: count(row.children.length) }]),
       ...differenceFacts(row.difference),
     ];
-    const gone = row.difference?.state === 'gone';
+    const known = leaf && !idle && row.difference?.state !== 'gone';
     return {
       key: JSON.stringify([this.view.query(), row.key]),
       title: trimRight(node.name, 120),
       full: node.name,
       facts,
       query: null,
-      trace:
-        leaf && !idle && !gone && this.context.has('trace_viewer')
-          ? this.context.link('trace_viewer', tracePlace({ op: node.name }))
-          : null,
+      trace: known ? instructionTrace(this.context, node.name) : null,
       extra: sections(
-        this.links(row, leaf && !idle && !gone),
+        linksBlock(
+          known ? instructionLinks(this.context, node.program, node.name) : [],
+          this.zoomAct(row),
+        ),
         layoutBlock(node),
         expressionBlock(node.expression),
         sourceBlock(node.source),
@@ -693,42 +748,12 @@ class OpProfilePage implements Page {
     };
   }
 
-  private links(row: Row, leaf: boolean): HTMLElement | null {
+  private zoomAct(row: Row): HTMLElement | null {
     const zoomed = this.context.url.get('zoom') === row.key;
-    const links: HTMLElement[] = [];
-    if (row.children.length > 0)
-      links.push(
-        button(zoomed ? 'Show all' : 'Zoom in', () =>
-          this.context.url.set({ zoom: zoomed ? null : row.key }),
-        ),
-      );
-    if (leaf && this.context.has('hlo_stats'))
-      links.push(
-        h(
-          'a',
-          { href: this.context.link('hlo_stats', { 'f.hlo_op_name': `=${row.node.name}` }) },
-          'In HLO stats',
-        ),
-      );
-    if (leaf && this.context.has('graph_viewer') && row.node.program !== '')
-      links.push(
-        h(
-          'a',
-          {
-            href: this.context.link('graph_viewer', {
-              program_id: row.node.program,
-              node: row.node.name,
-            }),
-          },
-          'In the graph',
-        ),
-      );
-    return links.length === 0
+    return row.children.length === 0
       ? null
-      : h(
-          'p',
-          { class: 'detail-links' },
-          ...links.flatMap((link, index) => (index === 0 ? [link] : [' ', link])),
+      : button(zoomed ? 'Show all' : 'Zoom in', () =>
+          this.context.url.set({ zoom: zoomed ? null : row.key }),
         );
   }
 

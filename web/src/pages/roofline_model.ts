@@ -12,7 +12,13 @@ import {
   timeMeasure,
 } from '../components/compare_columns';
 import type { Detail } from '../components/detail_panel';
-import { costRules, sections, sourceBlock, unknownTime } from '../components/hlo_detail';
+import {
+  costRules,
+  linksBlock,
+  sections,
+  sourceBlock,
+  unknownTime,
+} from '../components/hlo_detail';
 import { rateText, rooflineConfig, type RoofDot } from '../components/roofline_chart';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
@@ -36,6 +42,8 @@ import { records, text, type Cell, type GvizTable } from '../core/gviz';
 import {
   categoryToken,
   GIBI,
+  instructionLinks,
+  instructionTrace,
   readRoofline,
   readRoofs,
   shortPlace,
@@ -46,7 +54,6 @@ import {
 import type { Page, PageContext, PageType } from '../core/page';
 import { properties } from '../core/steps';
 import type { Column } from '../core/table_view';
-import { tracePlace } from '../core/trace_link';
 
 type Of = 'Total' | 'Average' | 'steps';
 
@@ -665,36 +672,15 @@ class RooflinePage implements Page {
           ]),
       ...differenceFacts(row.difference),
     ];
-    const links = [
-      !program &&
-        this.context.has('hlo_stats') &&
-        h(
-          'a',
-          { href: this.context.link('hlo_stats', { 'f.hlo_op_name': `=${row.name}` }) },
-          'In HLO stats',
-        ),
-      !program &&
-        this.context.has('op_profile') &&
-        h('a', { href: this.context.link('op_profile', { q: row.name }) }, 'In the op profile'),
-    ].filter((link): link is HTMLAnchorElement => link !== false);
     return {
       key: JSON.stringify([this.view.query(), row.key, this.memo.key]),
       title: program ? (row.step === 'Total' ? 'The whole program' : row.step) : row.name,
       full: row.name,
       facts,
       query: null,
-      trace:
-        !program && !gone && this.context.has('trace_viewer')
-          ? this.context.link('trace_viewer', tracePlace({ op: row.name }))
-          : null,
+      trace: program || gone ? null : instructionTrace(this.context, row.name),
       extra: sections(
-        links.length === 0
-          ? null
-          : h(
-              'p',
-              { class: 'detail-links' },
-              ...links.flatMap((link, index) => (index === 0 ? [link] : [' · ', link])),
-            ),
+        program || gone ? null : linksBlock(instructionLinks(this.context, row.program, row.name)),
         sourceBlock(row.source),
       ),
     };

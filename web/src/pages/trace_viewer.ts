@@ -5,6 +5,7 @@
 import { address, isAbort } from '../core/api';
 import { fill, h } from '../core/dom';
 import { count, duration, joined, plural, sentence } from '../core/format';
+import { instructionLinks } from '../core/hlo';
 import type { Page, PageContext, PageType } from '../core/page';
 import { progressText, watchProgress } from '../core/progress';
 import { CATEGORIES, findStep, parseRange } from '../core/steps';
@@ -853,6 +854,7 @@ class TraceViewerPage implements Page {
               : { 'f.operation': `=${name}`, dev: 'all' },
           )
         : null,
+    instruction: (programId, name) => instructionLinks(this.context, programId, name),
     instances: (event) =>
       event.kernel !== undefined && event.kernel !== '' && this.context.has('kernel_stats')
         ? {

@@ -6,6 +6,7 @@ import { copyButton } from '../components/states';
 import type { Query } from '../core/api';
 import { h, type Child, scrolls } from '../core/dom';
 import { count, exact } from '../core/format';
+import type { InstructionLink } from '../core/hlo';
 import { eventLabel, trimRight } from '../core/names';
 import { CATEGORIES } from '../core/steps';
 import type { EventInfo } from './answers';
@@ -19,6 +20,8 @@ export interface DetailTell {
   area(event: EventInfo): void;
   /** Page and keys of the table that counts this kernel or op; null where there is none. */
   link(tool: 'kernel_stats' | 'framework_op_stats', name: string): string | null;
+  /** Pages that show an instruction of a compiled program. */
+  instruction(programId: string, name: string): InstructionLink[];
   instances(event: EventInfo): Query | null;
   /** What the host's memory was when the event began; null where that is not told. */
   memory(event: EventInfo): string | null;
@@ -136,6 +139,7 @@ export function describe(event: EventInfo, tell: DetailTell): Detail {
       ),
     pageLink(event.kernel, 'kernel_stats', 'Kernel stats', tell),
     pageLink(event.op, 'framework_op_stats', 'TF stats', tell),
+    ...instructionPages(event, tell),
     memoryLink(event, tell),
   );
   const args = h('dl', { class: 'facts' });
@@ -177,6 +181,31 @@ function pageLink(
 ): HTMLElement | null {
   const href = name === undefined || name === '' ? null : tell.link(tool, name);
   return href === null ? null : h('a', { class: 'button', href }, label);
+}
+
+/** The instruction that an event ran: on GPUs an argument names it, on TPUs the event is its text. */
+export function instructionOf(event: EventInfo): { programId: string; name: string } | null {
+  const argument = (name: string): string => {
+    const value = event.args.find((one) => one.name === name)?.value ?? '';
+    // A number that lost digits on its way is another program's.
+    return typeof value === 'number' && !Number.isSafeInteger(value) ? '' : String(value);
+  };
+  const long = event.long_name ?? event.name;
+  // Lines that we derive have the program's number in front.
+  const [, number, derived] = /^(\d+)\/(.+)$/.exec(long) ?? [];
+  if (number !== undefined && derived === event.name) return { programId: number, name: derived };
+  const text = /^%?([^\s%=(]+) = /.exec(long)?.[1] ?? '';
+  const name = argument('hlo_op') === '' ? text : argument('hlo_op');
+  return name === '' ? null : { programId: argument('program_id'), name };
+}
+
+function instructionPages(event: EventInfo, tell: DetailTell): HTMLElement[] {
+  const found = instructionOf(event);
+  return found === null
+    ? []
+    : tell
+        .instruction(found.programId, found.name)
+        .map(({ label, href }) => h('a', { class: 'button', href }, label));
 }
 
 /** TensorFlow marks a context's number with `$$`, which is a sign to its own page. */
