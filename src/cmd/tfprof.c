@@ -13,6 +13,7 @@
 #include "cmd/results.h"
 #include "cmd/tfprof_capture.h"
 #include "cmd/tool_options.h"
+#include "cmd/view_arguments.h"
 #include "report/reports.h"
 #include "session/given_peaks.h"
 #include "session/session.h"
@@ -59,6 +60,7 @@ static const char usage[] =
 	"       tfprof tools [--format table|json]\n"
 	"       tfprof capture HOST:PORT[,...] --logdir DIR [OPTION]...\n"
 	"       tfprof monitor HOST:PORT\n"
+	"       tfprof scope|graph|op|code PATH [--run RUN] [--hosts HOST,...] [OPTION]...\n"
 	"       tfprof [--profile_path=FILE | --graph_path=FILE --run_meta_path=FILE]...\n"
 	"              [scope|graph|op|code|advise]\n"
 	"\n"
@@ -76,10 +78,14 @@ static const char usage[] =
 	"  scope, graph, op, code, advise\n"
 	"                 views of a model from the files of TensorFlow's first profiler:\n"
 	"                 'tfprof help'\n"
+	"  scope, graph, op, code PATH\n"
+	"                 the same of captures: 'tfprof tfprof --help' lists what they\n"
+	"                 take\n"
 	"\n"
 	"  -r, --run RUN        the run, by its name in 'tfprof ls' or a part of it that\n"
 	"                       no other has (the newest)\n"
 	"  -H, --host HOST      one host (all together)\n"
+	"      --hosts HOST,... several of them, for tools that take several\n"
 	"  -f, --format FORMAT  table, to read; json, the server's bytes; csv (table)\n"
 	"  -n, --limit N        rows, 0 for all (40 of a table, otherwise the tool's own\n"
 	"                       limit)\n"
@@ -110,6 +116,7 @@ static const char usage[] =
 	"  tfprof ls runs/\n"
 	"  tfprof kernel_stats runs/ --limit 10\n"
 	"  tfprof framework_op_stats host.xplane.pb --format csv > ops.csv\n"
+	"  tfprof scope runs/ -select micros,float_ops -order_by micros -max_depth 4\n"
 	"  tfprof trace_export runs/ --output trace.json.gz\n";
 
 enum option_id {
@@ -121,12 +128,14 @@ enum option_id {
 	OPTION_TRACKS,
 	OPTION_FROM,
 	OPTION_TO,
+	OPTION_HOSTS,
 	OPTION_OF_TOOL, /* and those that follow: parameters of tools, by their places */
 };
 
 static const struct option own_options[] = {
 	{"run", required_argument, NULL, 'r'},
 	{"host", required_argument, NULL, 'H'},
+	{"hosts", required_argument, NULL, OPTION_HOSTS},
 	{"format", required_argument, NULL, 'f'},
 	{"limit", required_argument, NULL, 'n'},
 	{"width", required_argument, NULL, 'w'},
@@ -149,7 +158,7 @@ enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_CHROME, FORMAT_PERFE
 static const char *const format_names[] = {"table", "json", "csv", "chrome", "perfetto"};
 
 struct options {
-	const char *command, *path, *run, *host, *limit;
+	const char *command, *path, *run, *host, *hosts, *limit;
 	/* The tool's own, by the names of its parameters. */
 	struct tfp_param given[TFP_TOOL_PARAMETERS];
 	size_t given_count;
@@ -160,7 +169,8 @@ struct options {
 	unsigned logdir_flags;
 	uint64_t memory_limit;
 	struct tfp_results_options results;
-	const char *peaks; /* a file */
+	const char *peaks;                     /* a file */
+	const struct tfp_view_arguments *view; /* a view of the first profiler, on captures */
 };
 
 /* What a command works on. */
@@ -234,6 +244,9 @@ static int read_options(struct options *o, const struct tfp_tool_options *list, 
 			break;
 		case 'H':
 			o->host = optarg;
+			break;
+		case OPTION_HOSTS:
+			o->hosts = optarg;
 			break;
 		case 'f':
 			for (o->format = FORMAT_TABLE; strcmp(format_names[o->format], optarg) != 0;
@@ -474,6 +487,19 @@ static enum tfp_status open_session(struct work *w, struct tfp_session *session,
 	return status;
 }
 
+/* Narrows a session to the hosts that were named. *chosen is the caller's (tfp_free). */
+static enum tfp_status choose_hosts(struct work *w, struct tfp_session *session,
+				    struct tfp_capture_file **chosen, struct tfp_error *err)
+{
+	*chosen = NULL;
+	if (!w->options->hosts)
+		return TFP_OK;
+	*chosen = tfp_calloc(session->run->host_count, sizeof(**chosen));
+	if (!*chosen)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the hosts");
+	return tfp_session_choose(session, w->options->hosts, *chosen, err);
+}
+
 static void put_clean(struct tfp_str text)
 {
 	for (size_t i = 0; i < text.size; i++)
@@ -601,8 +627,76 @@ static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, str
 	/* As the page: of several hosts the slowest's steps and verdict. */
 	if (w->options->format == FORMAT_TABLE)
 		params[query.count++] = (struct tfp_param){"steps_of", "slowest"};
+	struct tfp_capture_file *chosen = NULL;
 	enum tfp_status status = open_session(w, &session, err);
-	return status == TFP_OK ? report_tool(w, tool, &session, &query, err) : status;
+	if (status == TFP_OK && w->options->hosts && !tool->takes_hosts)
+		status = tfp_fail(err, TFP_BAD_QUERY, "%s takes no --hosts", tool->name);
+	if (status == TFP_OK)
+		status = choose_hosts(w, &session, &chosen, err);
+	if (status == TFP_OK)
+		status = report_tool(w, tool, &session, &query, err);
+	tfp_free(chosen);
+	return status;
+}
+
+/* ---- views of the first profiler ---- */
+
+/* To a terminal, which names of a capture must not steer. */
+static void clean(struct tfp_buf *text)
+{
+	for (size_t i = 0; i < text->size; i++) {
+		unsigned char c = (unsigned char)text->data[i];
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			text->data[i] = '?';
+	}
+}
+
+static enum tfp_status write_view(struct work *w, struct tfp_error *err)
+{
+	const char *file = w->options->view->file;
+	bool terminal = !file && isatty(STDOUT_FILENO);
+	enum tfp_status status = tfp_answer_write_json(&w->answer, &w->out, err);
+	if (status != TFP_OK)
+		return status;
+	if (terminal && w->answer.file_suffix && strcmp(w->answer.file_suffix, ".pb.gz") == 0) {
+		tfp_fail(err, TFP_BAD_QUERY, "a profile for pprof cannot be shown in a terminal");
+		tfp_error_set_hint(err, "-output pprof:outfile=NAME writes it to a file");
+		return TFP_BAD_QUERY;
+	}
+	if (terminal)
+		clean(&w->out);
+	if (file) {
+		FILE *to = fopen(file, "wbe");
+		bool good = to && fwrite(w->out.data, 1, w->out.size, to) == w->out.size;
+		if (to && fclose(to) != 0)
+			good = false;
+		if (!good) {
+			status = tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+			tfp_error_set_file(err, file);
+		}
+	}
+	if (file || w->options->view->silent)
+		tfp_buf_clear(&w->out);
+	return status;
+}
+
+static enum tfp_status run_view(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
+{
+	const struct tfp_query query = {w->options->view->given, w->options->view->given_count};
+	struct tfp_capture_file *chosen = NULL;
+	struct tfp_session session;
+	w->answer.document_only = true;
+	enum tfp_status status = open_session(w, &session, err);
+	if (status == TFP_OK)
+		status = choose_hosts(w, &session, &chosen, err);
+	if (status == TFP_OK)
+		status = tfp_tool_render(tool, &session, &query, &w->answer, err);
+	if (status == TFP_OK)
+		status = tell_findings(w, &session, err);
+	if (status == TFP_OK)
+		status = write_view(w, err);
+	tfp_free(chosen);
+	return status;
 }
 
 /* ---- an export ---- */
@@ -719,6 +813,8 @@ static enum tfp_status run(struct work *w, const struct tfp_tool *tool, struct t
 		return status;
 	if (strcmp(o->command, EXPORT) == 0)
 		status = run_export(w, err);
+	else if (tool && o->view)
+		status = run_view(w, tool, err);
 	else if (tool)
 		status = run_tool(w, tool, err);
 	else if (strcmp(o->command, "ls") == 0)
@@ -752,31 +848,16 @@ static int run_views(int argc, char **argv, uint64_t memory_limit)
 	return code;
 }
 
-int main(int argc, char **argv)
+static int run_command(struct options *o, int argc, char **argv)
 {
-	struct options o = {.rows = DEFAULT_ROWS,
-			    .memory_limit = tfp_memory_of_machine() / 2,
-			    .results = {.limit_bytes = TFP_RESULTS_LIMIT}};
 	struct tfp_progress job = {.memory.alone = true};
 	const struct tfp_tool *tool = NULL;
 	struct tfp_error err;
 	char text[2048];
-	signal(SIGPIPE, SIG_IGN);
-	/* These have options of their own. */
-	if (argc > 1 && strcmp(argv[1], "capture") == 0)
-		return tfp_command_capture(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "monitor") == 0)
-		return tfp_command_monitor(argc - 1, argv + 1);
-	if (argc < 2) {
-		fputs(usage, stdout);
-		return EXIT_SUCCESS;
-	}
-	if (tfp_views_wanted(argc, argv))
-		return run_views(argc, argv, o.memory_limit);
 	struct tfp_tool_options list;
 	int code = EXIT_FAILURE;
 	if (tfp_tool_options_init(&list, own_options, OPTION_OF_TOOL))
-		code = read_options(&o, &list, argc, argv);
+		code = read_options(o, &list, argc, argv);
 	tfp_tool_options_release(&list);
 	if (code >= 0)
 		return code;
@@ -784,24 +865,24 @@ int main(int argc, char **argv)
 		fprintf(stderr, "tfprof: %s\n", err.message);
 		return EXIT_FAILURE;
 	}
-	if (strcmp(o.command, "tools") == 0)
-		return list_tools(o.format);
-	if (strcmp(o.command, "ls") != 0 && strcmp(o.command, "info") != 0 &&
-	    strcmp(o.command, EXPORT) != 0) {
-		tool = tfp_tool_find(o.command);
+	if (strcmp(o->command, "tools") == 0)
+		return list_tools(o->format);
+	if (strcmp(o->command, "ls") != 0 && strcmp(o->command, "info") != 0 &&
+	    strcmp(o->command, EXPORT) != 0) {
+		tool = tfp_tool_find(o->command);
 		if (!tool)
 			return bad_usage("there is no command or tool '%s'; 'tfprof tools' lists "
 					 "the tools",
-					 o.command);
+					 o->command);
 	}
-	code = check_given(&o, tool);
+	code = check_given(o, tool);
 	if (code >= 0)
 		return code;
-	struct work w = {.options = &o};
+	struct work w = {.options = o};
 	tfp_answer_init(&w.answer);
 	tfp_buf_init(&w.out, MAX_OUTPUT);
 	tfp_error_init(&err);
-	tfp_budget_set_limit(o.memory_limit);
+	tfp_budget_set_limit(o->memory_limit);
 	tfp_progress_enter(&job);
 	code = run(&w, tool, &err) == TFP_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 	if (code != EXIT_SUCCESS)
@@ -820,5 +901,36 @@ int main(int argc, char **argv)
 	tfp_given_peaks_free(w.peaks);
 	tfp_pool_free(w.pool);
 	tfp_logdir_free(w.dir);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {.rows = DEFAULT_ROWS,
+			    .memory_limit = tfp_memory_of_machine() / 2,
+			    .results = {.limit_bytes = TFP_RESULTS_LIMIT}};
+	signal(SIGPIPE, SIG_IGN);
+	/* These have options of their own. */
+	if (argc > 1 && strcmp(argv[1], "capture") == 0)
+		return tfp_command_capture(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "monitor") == 0)
+		return tfp_command_monitor(argc - 1, argv + 1);
+	if (argc < 2) {
+		fputs(usage, stdout);
+		return EXIT_SUCCESS;
+	}
+	struct tfp_view_arguments view = {0};
+	int code = -1;
+	if (tfp_view_arguments_wanted(argc, argv)) {
+		code = tfp_view_arguments_init(&view, argc, argv);
+		o.view = &view;
+		argc = view.argc;
+		argv = view.argv;
+	} else if (tfp_views_wanted(argc, argv)) {
+		return run_views(argc, argv, o.memory_limit);
+	}
+	if (code < 0)
+		code = run_command(&o, argc, argv);
+	tfp_view_arguments_release(&view);
 	return code;
 }

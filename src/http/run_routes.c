@@ -124,10 +124,15 @@ enum tfp_status tfp_route_data(struct tfp_route_call *call, struct tfp_error *er
 		return answer_csv(call, err);
 	struct tfp_answer answer;
 	tfp_answer_init(&answer);
+	answer.document_only = true;
 	enum tfp_status status = render(call, &answer, err);
 	tfp_progress_stage(TFP_STAGE_WRITING);
 	if (status == TFP_OK)
 		status = tfp_answer_write_json(&answer, &call->reply->body, err);
+	if (status == TFP_OK && answer.file_type) {
+		call->reply->content_type = answer.file_type;
+		name_download(call, tfp_question_tool_name(call->q), answer.file_suffix);
+	}
 	tfp_answer_release(&answer);
 	return status;
 }

@@ -62,7 +62,7 @@ static size_t end_of_part(struct tfp_str rest)
 
 void tfp_path_read(struct tfp_str name, bool strip, struct tfp_path *path)
 {
-	struct tfp_str rest = name, last = name;
+	struct tfp_str rest = name, last;
 	path->count = 0;
 	for (;;) {
 		size_t end = path->count + 1 < TFP_PATH_PARTS_MAX ? end_of_part(rest) : rest.size;

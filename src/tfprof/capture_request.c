@@ -64,7 +64,9 @@ static enum tfp_status read_select(struct tfp_capture_request *r, const struct t
 				   struct tfp_error *err)
 {
 	const char *list = get(query, "select"), *word;
+	struct tfp_buf known;
 	size_t size;
+	tfp_buf_init(&known, 4096);
 	if (!list)
 		list = TFP_CAPTURE_SELECT;
 	while ((word = tfp_next_word(&list, &size))) {
@@ -78,11 +80,20 @@ static enum tfp_status read_select(struct tfp_capture_request *r, const struct t
 		else if (q)
 			r->selected[q - tfp_quantities] = true;
 		else if (size)
-			return unknown_word("select", word, size, err);
+			break;
 		if (is_word(word, size, occurrence))
 			r->selected[4] = true;
+		/* What the tables explain. */
+		for (size_t i = 0; i < TFP_SELECTABLE; i++) {
+			if (is_word(word, size, tfp_selected_words[i]))
+				tfp_buf_printf(&known, "%s,", tfp_selected_words[i]);
+		}
 	}
-	return TFP_OK;
+	enum tfp_status status = word ? unknown_word("select", word, size, err)
+				      : tfp_view_options_set_text(&r->options, TFP_SELECT,
+								  tfp_buf_text(&known), err);
+	tfp_buf_release(&known);
+	return status;
 }
 
 static enum tfp_status read_order(struct tfp_capture_request *r, const struct tfp_query *query,
@@ -205,12 +216,12 @@ static enum tfp_status read_words(struct tfp_capture_request *r, const struct tf
 	static const char *const views[] = {"scope", "graph", "op", "code"};
 	static const enum tfp_view_command commands[] = {TFP_VIEW_SCOPE, TFP_VIEW_GRAPH,
 							 TFP_VIEW_OP, TFP_VIEW_CODE};
-	static const char *const outputs[] = {"json", "pprof", "folded", "csv", "text"};
+	static const char *const outputs[] = {"json", "pprof", "folded", "csv", "text", "timeline"};
 	static const char *const wrappers[] = {"keep", "strip"};
 	size_t view, output, strip;
 	enum tfp_status status = tfp_query_get_word(query, "view", views, 4, &view, err);
 	if (status == TFP_OK)
-		status = tfp_query_get_word(query, "output", outputs, 5, &output, err);
+		status = tfp_query_get_word(query, "output", outputs, 6, &output, err);
 	if (status == TFP_OK)
 		status = tfp_query_get_word(query, "wrappers", wrappers, 2, &strip, err);
 	if (status != TFP_OK)
@@ -248,6 +259,9 @@ enum tfp_status tfp_capture_request_init(struct tfp_capture_request *r,
 	const char *path = get(query, "node");
 	if (status == TFP_OK && path)
 		status = read_path(r, path, err);
+	/* A download is whole. */
+	if (r->output != TFP_CAPTURE_JSON && !get(query, "limit"))
+		r->limit = TFP_CAPTURE_NODES_MAX;
 	if (r->limit == 0 || r->limit > TFP_CAPTURE_NODES_MAX)
 		r->limit = TFP_CAPTURE_NODES_MAX;
 	return status;

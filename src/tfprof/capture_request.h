@@ -29,6 +29,7 @@ enum tfp_capture_output {
 	TFP_CAPTURE_FOLDED,
 	TFP_CAPTURE_CSV,
 	TFP_CAPTURE_TEXT,
+	TFP_CAPTURE_TIMELINE,
 };
 
 /* Most nodes of an answer. */

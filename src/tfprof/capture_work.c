@@ -118,15 +118,20 @@ static uint32_t device_of(struct tfp_capture_work *work, const char *host, struc
 
 static bool use_device(struct tfp_capture_work *work, struct tfp_unit *unit, uint32_t device)
 {
+	uint32_t last = 0;
 	for (uint32_t u = unit->first_device; u; u = work->uses[u - 1].next) {
 		if (work->uses[u - 1].device == device)
 			return true;
+		last = u;
 	}
 	if (work->use_count >= UINT32_MAX - 1 ||
 	    !TFP_GROW(work->uses, work->use_count, work->use_room))
 		return false;
-	work->uses[work->use_count++] = (struct tfp_unit_device){device, unit->first_device};
-	unit->first_device = (uint32_t)work->use_count;
+	work->uses[work->use_count++] = (struct tfp_unit_device){device, 0};
+	if (last)
+		work->uses[last - 1].next = (uint32_t)work->use_count;
+	else
+		unit->first_device = (uint32_t)work->use_count;
 	return true;
 }
 
@@ -276,7 +281,9 @@ static bool has_run(const struct tfp_capture_work *work, const struct visit *v,
 	return !any && !work->any_instruction;
 }
 
-static bool add_parameter(struct visit *v, const struct tfp_hlo_module *module, uint32_t i)
+/* copy: where the graph has the instruction; NULL: nobody asked. */
+static bool add_parameter(struct visit *v, const struct tfp_hlo_module *module, uint32_t i,
+			  struct tfp_captured_instruction *copy)
 {
 	const struct tfp_hlo_shape *shape = tfp_hlo_shape_of(&module->program, i);
 	struct tfp_str name = tfp_op_name_parse(module->instructions[i].op_fullname).name;
@@ -289,6 +296,8 @@ static bool add_parameter(struct visit *v, const struct tfp_hlo_module *module, 
 	unit->type = unit->category = (struct tfp_str){"parameter", 9};
 	if (shape->elements > unit->parameters)
 		unit->parameters = shape->elements;
+	if (copy)
+		copy->unit = (uint32_t)(unit - v->work->units);
 	return true;
 }
 
@@ -384,7 +393,8 @@ static bool add_programs(struct visit *v)
 		for (uint32_t i = 0; i < program->instruction_count && tfp_goes_on(i); i++) {
 			const struct tfp_hlo_op *op = &program->instructions[i];
 			if (op->opcode == TFP_HLO_PARAMETER && op->computation == program->entry &&
-			    !add_parameter(v, module, i))
+			    !add_parameter(v, module, i,
+					   copy->count ? &copy->instructions[i] : NULL))
 				return false;
 		}
 	}
@@ -568,9 +578,12 @@ static bool finish(struct tfp_capture_work *work)
 	}
 	for (size_t p = 0; p < work->program_count; p++) {
 		struct tfp_captured_program *program = &work->programs[p];
-		for (uint32_t i = 0; i < program->count; i++)
-			program->instructions[i].unit = tfp_unit_find(
-				work, TFP_UNIT_DEVICE, program->id, program->instructions[i].name);
+		for (uint32_t i = 0; i < program->count; i++) {
+			struct tfp_captured_instruction *one = &program->instructions[i];
+			if (one->unit == TFP_UNIT_NONE)
+				one->unit = tfp_unit_find(work, TFP_UNIT_DEVICE, program->id,
+							  one->name);
+		}
 	}
 	return name_types(work);
 }

@@ -39,6 +39,10 @@ enum tfp_status tfp_answer_write_json(const struct tfp_answer *answer, struct tf
 {
 	if (failed(answer))
 		return no_memory(err);
+	if (answer->file_type) {
+		tfp_buf_add(out, answer->json.data, answer->json.size);
+		return tfp_buf_failed(out) ? no_memory(err) : TFP_OK;
+	}
 	struct tfp_json j;
 	tfp_json_init(&j, out);
 	if (answer->table_count == 0 || answer->json.size) {
@@ -75,8 +79,10 @@ struct rendering {
 static enum tfp_status render(void *context, struct tfp_error *err)
 {
 	struct rendering *r = context;
+	bool document_only = r->answer->document_only;
 	tfp_answer_release(r->answer);
 	tfp_answer_init(r->answer);
+	r->answer->document_only = document_only;
 	return r->tool->render(r->session, r->query, r->answer, err);
 }
 

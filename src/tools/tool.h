@@ -25,6 +25,11 @@ struct tfp_answer {
 	size_t table_count;
 	bool bare;           /* one table written as an object, not as an array of one */
 	struct tfp_buf json; /* empty: the tables are the document */
+	/* In place of a document, what is asked for as a file: json holds its bytes. NULL: none. */
+	const char *file_type;   /* "text/plain; charset=utf-8" */
+	const char *file_suffix; /* ".txt" */
+	/* Set by who asks: JSON alone is wanted, and tables beside it may be left out. */
+	bool document_only;
 };
 
 void tfp_answer_init(struct tfp_answer *answer);

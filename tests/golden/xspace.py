@@ -4,7 +4,9 @@
 A capture is {"hostname": TEXT, "planes": [PLANE, ...]}. A plane has "name" and
 may have "id", "stats", "lines", "metadata" (by event name: {"display": TEXT,
 "stats": ...}), "hlo" (by "module(program id)": a list of [name, opcode, op_name,
-op_type]) and "hlo_files" (the same: an HloProto's file in this folder). A line has "events": [[name, start in ps, duration in ps, stats], ...]
+op_type] and, for a program of which more is told, of
+{"shape": "f32[8,4]", "operands": [PLACE, ...], "source": [FILE, LINE], "number": N} behind
+these; the last is then the root) and "hlo_files" (the same: an HloProto's file in this folder). A line has "events": [[name, start in ps, duration in ps, stats], ...]
 and may have "id", "name" and "at_ns". Stats are by name; a value is a text, a
 number (int64 or double), {"uint": N}, {"ref": TEXT} or {"bytes": LATIN1}.
 """
@@ -90,14 +92,41 @@ class Plane:
         return out
 
 
+TYPES = {"s32": 4, "f32": 11, "bf16": 16}
+
+
+def shape(text):
+    """Of an array whose last dimension lies beside one another."""
+    kind, dimensions = text.rstrip("]").split("[")
+    sizes = [int(size) for size in dimensions.split(",") if size]
+    layout = b"".join(number(1, i) for i in reversed(range(len(sizes))))
+    return (number(2, TYPES[kind]) + b"".join(number(3, size) for size in sizes)
+            + block(5, layout))
+
+
 def hlo(name, instructions):
     computation = b""
-    for instruction, opcode, *op in instructions:
+    whole = any(len(instruction) > 4 for instruction in instructions)
+    for place, (instruction, opcode, *op) in enumerate(instructions):
+        more = op[2] if len(op) > 2 else {}
+        source = more.get("source")
         body = block(1, instruction) + block(2, opcode)
+        if whole:
+            body += number(35, place + 1)
+        if "shape" in more:
+            body += block(3, shape(more["shape"]))
         if op:
-            body += block(7, block(1, op[1]) + block(2, op[0]))
+            body += block(7, block(1, op[1]) + block(2, op[0])
+                          + (block(3, source[0]) + number(4, source[1]) if source else b""))
+        if "number" in more:
+            body += number(9, more["number"])
+        body += b"".join(number(36, operand + 1) for operand in more.get("operands", []))
         computation += block(2, body)
-    return block(1, block(1, name.split("(")[0]) + block(3, computation))
+    if not whole:
+        return block(1, block(1, name.split("(")[0]) + block(3, computation))
+    computation += block(1, "main") + number(5, 1) + number(6, len(instructions))
+    return block(1, block(1, name.split("(")[0]) + block(2, "main") + block(3, computation)
+                 + number(6, 1))
 
 
 def encode(capture):
