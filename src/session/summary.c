@@ -24,6 +24,8 @@ static const struct {
 	{TFP_SUMMARY_MODULE_STEPS, "module_steps"},
 	{TFP_SUMMARY_BRIEF, "brief"},
 	{TFP_SUMMARY_PROGRAMS, "programs"},
+	{TFP_SUMMARY_WORK, "work"},
+	{TFP_SUMMARY_MODULE_WORK, "module_work"},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -60,6 +60,21 @@ static void use(const struct tfp_host_summary *s)
 	tfp_steps_release(&combined);
 }
 
+/* Apart from the rest: older messages have none. */
+static void use_work(const uint8_t *data, size_t size)
+{
+	struct tfp_host_summary s = {0};
+	struct tfp_step_works combined = {0};
+	struct tfp_error err;
+	if (tfp_op_stats_unpack(&s, TFP_SUMMARY_WORK, data, size, &err) == TFP_OK) {
+		const struct tfp_step_works hosts[2] = {*s.step_works, *s.step_works};
+		MUST(tfp_step_works_combine(hosts, 2, &combined, &err) == TFP_OK);
+		MUST(combined.count <= s.step_works->count);
+	}
+	tfp_step_works_release(&combined);
+	tfp_host_summary_release(&s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tfp_host_summary first = {0}, again = {0};
@@ -80,5 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	tfp_host_summary_release(&again);
 	tfp_host_summary_release(&first);
+	use_work(data, size);
 	return 0;
 }

@@ -51,8 +51,8 @@ static void put_summary(const char *name, const void *bytes, size_t size)
 	struct tfp_host_summary summary = {0};
 	struct tfp_capture *capture;
 	struct tfp_buf message;
-	const unsigned parts =
-		TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF | TFP_SUMMARY_PROGRAMS;
+	const unsigned parts = TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF |
+			       TFP_SUMMARY_PROGRAMS | TFP_SUMMARY_WORK;
 	tfp_buf_init(&message, 1 << 20);
 	if (tfp_capture_from_bytes(&capture, bytes, size, name, NULL, NULL) != TFP_OK ||
 	    tfp_host_summary_get(&summary, capture, parts, NULL, NULL) != TFP_OK ||

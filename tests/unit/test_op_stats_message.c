@@ -7,7 +7,9 @@
 #include "wire/pb_writer.h"
 
 #define STEPS_LINE (-559038737)
-#define ALL        (TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF | TFP_SUMMARY_PROGRAMS)
+#define ALL                                                                                        \
+	(TFP_SUMMARY_OPS | TFP_SUMMARY_STEPS | TFP_SUMMARY_BRIEF | TFP_SUMMARY_PROGRAMS |          \
+	 TFP_SUMMARY_WORK)
 
 static struct tfp_host_summary summary_of(const struct opened *o)
 {
@@ -78,6 +80,7 @@ static void test_round_trip(void **state)
 		struct tfp_buf steps = pack(&made, TFP_SUMMARY_STEPS);
 		struct tfp_buf brief = pack(&made, TFP_SUMMARY_BRIEF);
 		struct tfp_buf programs = pack(&made, TFP_SUMMARY_PROGRAMS);
+		struct tfp_buf work = pack(&made, TFP_SUMMARY_WORK);
 		struct tfp_buf all = pack(&made, ALL), again;
 		assert_true(ops.size > 20 && steps.size > 10);
 
@@ -118,6 +121,10 @@ static void test_round_trip(void **state)
 			TFP_OK);
 		assert_null(read.brief);
 		assert_null(read.op_texts);
+		assert_null(read.step_works);
+		assert_int_equal(
+			tfp_op_stats_unpack(&read, TFP_SUMMARY_WORK, work.data, work.size, &err),
+			TFP_OK);
 		assert_int_equal(tfp_op_stats_unpack(&read, TFP_SUMMARY_PROGRAMS, programs.data,
 						     programs.size, &err),
 				 TFP_OK);
@@ -133,6 +140,7 @@ static void test_round_trip(void **state)
 		tfp_buf_release(&brief);
 		tfp_buf_release(&programs);
 		tfp_buf_release(&steps);
+		tfp_buf_release(&work);
 		tfp_buf_release(&ops);
 		tfp_host_summary_release(&made);
 		close_built(&o);
@@ -240,6 +248,28 @@ static void test_every_field(void **state)
 	m->steps.has_device = m->steps.has_groups = m->steps.intersection_empty = true;
 	m->steps.module = str_of("jit_step(7)");
 	m->steps.module_steps = 33;
+	struct tfp_step_work work[2] = {{.number = 9,
+					 .begin_ps = -5,
+					 .end_ps = 95,
+					 .duration_ps = 100,
+					 .peers_time_ps = 200,
+					 .whole_time_ps = UINT64_MAX,
+					 .parts[TFP_WORK_FEEDS] = {.self_time_ps = 1,
+								   .time_ps = 2,
+								   .has_cost = true,
+								   .flops = -0.5,
+								   .model_flops = 0x1p1000,
+								   .bytes_accessed = 0.25,
+								   .has_breakdown = true},
+					 .parts[TFP_WORK_OTHERS] = {.time_ps = 7}}};
+	for (int i = 0; i < TFP_SPACE_COUNT * TFP_ACCESS_COUNT; i++)
+		(&work[0].parts[TFP_WORK_FEEDS].bytes[0][0])[i] = i + 0.5;
+	m->step_works = (struct tfp_step_works){.list = work,
+						.count = 2,
+						.has_device = true,
+						.module_steps = 34,
+						.module = str_of("jit_step(7)")};
+	s.step_works = &m->step_works;
 	struct tfp_request requests[] = {{40, 30, 10}, {UINT64_MAX, 1, 2}};
 	m->requests = (struct tfp_requests){requests, COUNT(requests)};
 	struct tfp_function function = {.name = str_of("f"), .tracing_count = -1};
@@ -314,6 +344,11 @@ static void test_every_field(void **state)
 	assert_true(read.steps->intersection_empty && !read.steps->absent);
 	assert_str(read.steps->module, "jit_step(7)");
 	assert_int_equal(read.steps->module_steps, 33);
+	assert_int_equal(read.step_works->count, 2);
+	assert_memory_equal(read.step_works->list, work, sizeof(work));
+	assert_true(read.step_works->has_device && !read.step_works->absent);
+	assert_str(read.step_works->module, "jit_step(7)");
+	assert_int_equal(read.step_works->module_steps, 34);
 	assert_int_equal(read.requests->count, COUNT(requests));
 	assert_memory_equal(read.requests->list, requests, sizeof(requests));
 	assert_str(read.functions->list[0].name, "f");
@@ -348,6 +383,7 @@ static void test_every_field(void **state)
 	m->steps.cores = NULL;
 	m->functions.list = NULL;
 	m->requests.list = NULL;
+	m->step_works = (struct tfp_step_works){0};
 	tfp_host_summary_release(&s);
 }
 

@@ -77,46 +77,72 @@ static void run_plane(void *context, size_t index)
 	p->status = p->is_tpu ? tfp_device_ops_of_tpu(p) : tfp_device_ops_of_gpu(p, d->modules);
 }
 
+/* The planes of the devices, in the order of the file; freed with free_planes. */
+static enum tfp_status list_planes(const struct tfp_capture *capture,
+				   const struct tfp_groups *groups,
+				   const struct tfp_stat_columns *stats, struct device_ops *d,
+				   size_t *count, struct tfp_error *err)
+{
+	enum tfp_plane_kind wanted = device_kind(capture);
+	*count = 0;
+	d->planes = tfp_calloc(capture->plane_count, sizeof(*d->planes));
+	if (!d->planes)
+		return tfp_device_ops_no_memory(err);
+	for (size_t p = 0; p < capture->plane_count; p++) {
+		enum tfp_plane_kind kind = tfp_plane_kind(capture->planes[p].name);
+		if (kind != wanted && kind != TFP_PLANE_GPU)
+			continue;
+		struct tfp_plane_ops *plane = &d->planes[(*count)++];
+		plane->plane = &capture->planes[p];
+		plane->groups = groups ? groups->planes[p] : NULL;
+		plane->stats = stats->planes[p];
+		plane->is_tpu = kind == TFP_PLANE_TPU;
+		plane->has_ops = kind == wanted;
+		tfp_device_work_init(&plane->work);
+		tfp_kernels_init(&plane->kernels);
+	}
+	return TFP_OK;
+}
+
+static void release_plane(struct tfp_plane_ops *p)
+{
+	tfp_device_work_release(&p->work);
+	tfp_kernels_release(&p->kernels);
+	tfp_free(p->works);
+}
+
+/* What went wrong with a plane, if it is the first thing. */
+static void take_status(const struct tfp_plane_ops *p, enum tfp_status *status,
+			struct tfp_error *err)
+{
+	if (*status != TFP_OK || p->status == TFP_OK)
+		return;
+	*status = p->status;
+	if (err)
+		*err = p->error;
+}
+
 enum tfp_status tfp_device_ops(struct tfp_capture *capture, const struct tfp_hlo_modules *modules,
 			       const struct tfp_groups *groups, struct tfp_pool *pool,
 			       struct tfp_device_work *out, struct tfp_kernels *kernels,
 			       struct tfp_error *err)
 {
 	struct device_ops d = {.modules = modules};
-	enum tfp_plane_kind wanted = device_kind(capture);
 	const struct tfp_stat_columns *stats;
-	size_t count = 0;
+	size_t count;
 	enum tfp_status status =
 		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
+	if (status == TFP_OK)
+		status = list_planes(capture, groups, stats, &d, &count, err);
 	if (status != TFP_OK)
 		return status;
-	d.planes = tfp_calloc(capture->plane_count, sizeof(*d.planes));
-	if (!d.planes)
-		return tfp_device_ops_no_memory(err);
-	for (size_t p = 0; p < capture->plane_count; p++) {
-		enum tfp_plane_kind kind = tfp_plane_kind(capture->planes[p].name);
-		if (kind != wanted && kind != TFP_PLANE_GPU)
-			continue;
-		d.planes[count].plane = &capture->planes[p];
-		d.planes[count].groups = groups ? groups->planes[p] : NULL;
-		d.planes[count].stats = stats->planes[p];
-		d.planes[count].is_tpu = kind == TFP_PLANE_TPU;
-		d.planes[count].has_ops = kind == wanted;
-		tfp_device_work_init(&d.planes[count].work);
-		tfp_kernels_init(&d.planes[count++].kernels);
-	}
 	tfp_pool_for(pool, count, run_plane, &d);
 	for (size_t p = 0; p < count; p++) {
-		if (status == TFP_OK && d.planes[p].status != TFP_OK) {
-			status = d.planes[p].status;
-			if (err)
-				*err = d.planes[p].error;
-		}
+		take_status(&d.planes[p], &status, err);
 		if (status == TFP_OK && (!tfp_device_work_merge(out, &d.planes[p].work) ||
 					 !tfp_kernels_merge(kernels, &d.planes[p].kernels)))
 			status = tfp_device_ops_no_memory(err);
-		tfp_device_work_release(&d.planes[p].work);
-		tfp_kernels_release(&d.planes[p].kernels);
+		release_plane(&d.planes[p]);
 	}
 	tfp_kernels_sort(kernels);
 	tfp_free(d.planes);
@@ -192,6 +218,57 @@ enum tfp_status tfp_devices_by_step(struct tfp_capture *capture,
 			status = own;
 	}
 	tfp_free(d.planes);
+	return status;
+}
+
+/* A device's own sums, with the durations of the steps. */
+static bool make_works(struct tfp_plane_ops *p, const struct tfp_step_work *steps, size_t count)
+{
+	p->works = tfp_calloc(count, sizeof(*p->works));
+	for (size_t s = 0; p->works && s < count; s++)
+		p->works[s].duration_ps = steps[s].duration_ps;
+	return p->works != NULL;
+}
+
+/* As many devices at a time as there are threads: each has sums for all steps. They are added in
+ * the order of the file, so that sums are the same each time. */
+enum tfp_status tfp_device_step_work(struct tfp_capture *capture,
+				     const struct tfp_hlo_modules *modules,
+				     const struct tfp_groups *groups, const uint32_t *step_of_group,
+				     struct tfp_pool *pool, struct tfp_step_work *steps,
+				     size_t count, struct tfp_error *err)
+{
+	struct device_ops all = {.modules = modules};
+	const struct tfp_stat_columns *stats;
+	size_t planes, batch = tfp_pool_threads(pool) + 1;
+	enum tfp_status status =
+		tfp_stat_columns_get(capture, pool, TFP_STATS_OF_GPUS, &stats, err);
+	if (status == TFP_OK)
+		status = list_planes(capture, groups, stats, &all, &planes, err);
+	if (status != TFP_OK)
+		return status;
+	for (size_t first = 0; first < planes; first += batch) {
+		struct device_ops d = {modules, all.planes + first};
+		size_t n = planes - first < batch ? planes - first : batch;
+		for (size_t p = 0; status == TFP_OK && p < n; p++) {
+			d.planes[p].step_of_group = step_of_group;
+			d.planes[p].group_count = groups->group_count;
+			if (d.planes[p].has_ops && !make_works(&d.planes[p], steps, count))
+				status = tfp_device_ops_no_memory(err);
+		}
+		if (status == TFP_OK)
+			tfp_pool_for(pool, n, run_plane, &d);
+		for (size_t p = 0; p < n; p++) {
+			take_status(&d.planes[p], &status, err);
+			if (status == TFP_OK && d.planes[p].works) {
+				tfp_step_work_end_device(d.planes[p].works, count);
+				for (size_t s = 0; s < count; s++)
+					tfp_step_work_add(&steps[s], &d.planes[p].works[s]);
+			}
+			release_plane(&d.planes[p]);
+		}
+	}
+	tfp_free(all.planes);
 	return status;
 }
 

@@ -11,6 +11,7 @@
 #include "analysis/ops/kernels.h"
 #include "analysis/ops/op_db.h"
 #include "analysis/ops/op_steps.h"
+#include "analysis/ops/step_work.h"
 
 /* What devices did, all added up. */
 struct tfp_device_work {
@@ -54,6 +55,15 @@ enum tfp_status tfp_devices_by_step(struct tfp_capture *capture,
 				    struct tfp_error *err) TFP_CHECK;
 /* Accepts NULL. */
 void tfp_devices_by_step_free(struct tfp_device_by_step *devices, size_t count);
+/* Adds to count steps what devices did in them. A device's event counts for the step of its
+ * group, of an event of no group for none. step_of_group: by group id, the place in steps, or
+ * TFP_NO_WORK. Of steps name, place and durations are given, all else is zeroed. On TPUs the
+ * line XLA Ops counts. */
+enum tfp_status tfp_device_step_work(struct tfp_capture *capture,
+				     const struct tfp_hlo_modules *modules,
+				     const struct tfp_groups *groups, const uint32_t *step_of_group,
+				     struct tfp_pool *pool, struct tfp_step_work *steps,
+				     size_t count, struct tfp_error *err) TFP_CHECK;
 
 /* Calls visit with every event that counts for a device op, and the framework op that it
  * counts for, as tfp_op_db_by_framework_op names it. */

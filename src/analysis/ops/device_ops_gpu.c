@@ -70,6 +70,8 @@ struct kind {
 	uint32_t op, unnamed, kernel; /* NO_OP, NO_KERNEL: of none */
 	bool is_known, is_kernel, has_cost;
 	uint8_t cost_by; /* enum tfp_cost_by */
+	uint8_t part;    /* enum tfp_work_part */
+	bool has_inner;  /* its cost is that of other ops */
 	double flops, model_flops, bytes_accessed, bytes_read, bytes_written;
 };
 
@@ -145,6 +147,35 @@ static bool add_to_op(struct tfp_plane_ops *p, const struct kind *k, uint64_t du
 	       tfp_op_steps_add(steps, named ? k->op : k->unnamed, step, duration_ps, duration_ps);
 }
 
+static void add_to_work(struct tfp_step_work *step, const struct kind *k, uint64_t duration_ps)
+{
+	const struct tfp_work_sum cost = {
+		.has_cost = k->has_cost && !k->has_inner,
+		.flops = k->flops,
+		.model_flops = k->model_flops,
+		.bytes_accessed = k->bytes_accessed,
+		.has_breakdown = k->bytes_read + k->bytes_written > 0,
+		.bytes[TFP_SPACE_HBM] =
+			{[TFP_ACCESS_READ] = k->bytes_read, [TFP_ACCESS_WRITE] = k->bytes_written},
+	};
+	struct tfp_work_sum *sum = &step->parts[k->part];
+	if (k->op == NO_OP && k->unnamed == NO_OP)
+		return;
+	sum->time_ps += duration_ps;
+	sum->self_time_ps += duration_ps;
+	tfp_work_add_cost(sum, &cost, 1);
+}
+
+/* Which sum of a step an event's op belongs to. */
+static void learn_part(const struct tfp_device_work *work, struct kind *k)
+{
+	const struct tfp_op *op = k->op == NO_OP ? NULL : &work->ops.ops[k->op];
+	k->part = !op || tfp_op_origin(op) == TFP_ORIGIN_OTHER ? TFP_WORK_OTHERS
+		  : tfp_category_is_feed(op->category)         ? TFP_WORK_FEEDS
+							       : TFP_WORK_OPS;
+	k->has_inner = op && tfp_category_has_inner_ops(op->category);
+}
+
 /* A GPU's events while they are read. */
 struct gpu {
 	struct tfp_plane_ops *plane;
@@ -201,9 +232,11 @@ static bool learn(struct gpu *g, size_t l, size_t i, struct kind *k)
 		p->kernels.kernels[k->kernel].has_no_cost = true;
 	if (!p->has_ops)
 		return true;
-	return find_op(&p->work.ops, &e, g->memo, &g->name, &k->op) &&
-	       (k->op != NO_OP || find_unnamed(&p->work.unnamed, &e, &k->unnamed)) &&
-	       share_cost(g, k, e.instruction != NULL);
+	if (!find_op(&p->work.ops, &e, g->memo, &g->name, &k->op) ||
+	    (k->op == NO_OP && !find_unnamed(&p->work.unnamed, &e, &k->unnamed)))
+		return false;
+	learn_part(&p->work, k);
+	return share_cost(g, k, e.instruction != NULL);
 }
 
 static bool make_room(struct gpu *g, size_t count)
@@ -247,6 +280,9 @@ static bool run_gpu_line(struct gpu *g, size_t l)
 			ok = add_to_op(p, k, duration_ps,
 				       p->steps ? tfp_group_in(&p->groups[l].group, i)
 						: TFP_NO_STEP);
+		uint32_t step = ok ? tfp_plane_work(p, l, i) : TFP_NO_WORK;
+		if (step != TFP_NO_WORK)
+			add_to_work(&p->works[step], k, duration_ps);
 	}
 	return ok;
 }

@@ -9,6 +9,7 @@
 #include "analysis/events/stat_columns.h"
 #include "analysis/ops/device_ops.h"
 #include "analysis/ops/op_steps.h"
+#include "analysis/ops/step_work.h"
 
 /* A device while it is read. */
 struct tfp_plane_ops {
@@ -17,6 +18,10 @@ struct tfp_plane_ops {
 	const struct tfp_line_stats *stats;   /* by line of a GPU */
 	bool is_tpu;
 	bool has_ops; /* a GPU beside TPU cores has kernels only */
+	/* What is done in each step, added to beside work; NULL: nobody asks. */
+	struct tfp_step_work *works;
+	const uint32_t *step_of_group;
+	size_t group_count;
 	struct tfp_device_work work;
 	struct tfp_kernels kernels;
 	/* What ops take in each step, of work.ops and work.unnamed; NULL: nobody asks. */
@@ -37,6 +42,13 @@ static inline void tfp_ops_span_widen(struct tfp_ops_span *span, int64_t begin_p
 		span->first_ps = begin_ps;
 	if (end_ps > span->last_ps)
 		span->last_ps = end_ps;
+}
+
+/* The place in works of an event's group; TFP_NO_WORK for an event of none. */
+static inline uint32_t tfp_plane_work(const struct tfp_plane_ops *p, size_t line, size_t event)
+{
+	int32_t group = p->works ? tfp_group_in(&p->groups[line].group, event) : TFP_NO_GROUP;
+	return group >= 0 && (size_t)group < p->group_count ? p->step_of_group[group] : TFP_NO_WORK;
 }
 
 /* Adds the idle time: what no op takes of the span. false without memory. */

@@ -46,19 +46,24 @@ struct tpu_op {
 	double flops, model_flops, bytes;
 	uint64_t occurrences, time_ps, self_time_ps, normalized_ps, dma_stall_ps;
 	struct tfp_str breakdown; /* a MemoryAccessBreakdown, of one occurrence */
+	/* Where steps are asked for: the cost of one occurrence. */
+	struct tfp_work_sum cost;
+	uint8_t part; /* enum tfp_work_part */
+	bool counts;  /* at all */
 };
 
 struct open_event {
 	int64_t begin_ps, end_ps;
 	uint64_t children_ps, dma_stall_ps;
-	double scale; /* of time, to the usual clock */
-	uint32_t meta;
+	double scale;        /* of time, to the usual clock */
+	uint32_t meta, work; /* TFP_NO_WORK: of no step whose work is asked for */
 	int32_t step;
 	uint64_t occurrences;
 };
 
 struct tpu {
 	const struct tfp_plane *plane;
+	const struct tfp_plane_ops *asked; /* has the works, or NULL */
 	struct tfp_schema schema;
 	struct tpu_op *ops; /* by event metadata */
 	struct open_event *stack;
@@ -122,7 +127,11 @@ static struct open_event read_tpu_event(const struct tpu *t, const struct tfp_li
 	struct tfp_stat stat;
 	int64_t offset = -1, duration = -1, stall;
 	struct tfp_time_span span;
-	struct open_event e = {.meta = tfp_event_meta_index(line, i), .occurrences = 1, .scale = 1};
+	struct open_event e = {.meta = tfp_event_meta_index(line, i),
+			       .work = TFP_NO_WORK,
+			       .step = TFP_NO_STEP,
+			       .occurrences = 1,
+			       .scale = 1};
 	int name;
 	while ((name = tfp_schema_next(&t->schema, &it, &stat)) >= 0) {
 		if (name == DEVICE_OFFSET && !tfp_stat_int(&stat, &offset))
@@ -146,14 +155,27 @@ static struct open_event read_tpu_event(const struct tpu *t, const struct tfp_li
 	return e;
 }
 
+static void add_to_work(const struct tpu *t, const struct open_event *e, uint64_t time_ps,
+			uint64_t self_time_ps)
+{
+	const struct tpu_op *op = &t->ops[e->meta];
+	if (e->work == TFP_NO_WORK || !op->counts)
+		return;
+	struct tfp_work_sum *sum = &t->asked->works[e->work].parts[op->part];
+	sum->time_ps += time_ps;
+	sum->self_time_ps += self_time_ps;
+	tfp_work_add_cost(sum, &op->cost, 1);
+}
+
 static void pop(struct tpu *t)
 {
 	const struct open_event *e = &t->stack[--t->depth];
 	struct tpu_op *op = &t->ops[e->meta];
 	uint64_t time = (uint64_t)(e->end_ps - e->begin_ps);
+	uint64_t self = time > e->children_ps ? time - e->children_ps : 0;
+	add_to_work(t, e, time, self);
 	op->occurrences += e->occurrences;
 	op->time_ps += time;
-	uint64_t self = time > e->children_ps ? time - e->children_ps : 0;
 	op->self_time_ps += self;
 	if (t->steps && !tfp_op_steps_add(t->steps, e->meta, e->step, time, self))
 		t->no_memory = true;
@@ -179,9 +201,14 @@ static bool push(struct tpu *t, struct open_event e)
 	return true;
 }
 
+static bool is_xla_line(const struct tfp_line *line)
+{
+	return tfp_str_equal(line->name, "XLA Ops");
+}
+
 static bool is_op_line(const struct tfp_line *line)
 {
-	return tfp_str_equal(line->name, "XLA Ops") || tfp_str_equal(line->name, "Framework Ops") ||
+	return is_xla_line(line) || tfp_str_equal(line->name, "Framework Ops") ||
 	       tfp_str_equal(line->name, "Sparse Core Ops");
 }
 
@@ -190,29 +217,10 @@ static bool is_step_line(const struct tfp_line *line)
 	return tfp_str_equal(line->name, "Steps") || tfp_str_equal(line->name, "Sparse Core Steps");
 }
 
-static bool run_tpu_lines(struct tpu *t)
-{
-	for (size_t l = 0; l < t->plane->line_count; l++) {
-		const struct tfp_line *line = &t->plane->lines[l];
-		bool ops = is_op_line(line);
-		if (!ops && !is_step_line(line))
-			continue;
-		t->events += line->event_count;
-		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
-			struct open_event e = read_tpu_event(t, line, i);
-			e.step = t->groups ? tfp_group_in(&t->groups[l].group, i) : TFP_NO_STEP;
-			tfp_ops_span_widen(&t->span, e.begin_ps, e.end_ps);
-			if (ops && !push(t, e))
-				return false;
-		}
-		while (t->depth > 0)
-			pop(t);
-	}
-	return !t->no_memory;
-}
-
-/* op_metrics.proto: MemoryAccessBreakdown, of entries MemoryAccessed. */
-static void add_breakdown(struct tfp_device_metrics *device, struct tfp_str message, double times)
+/* op_metrics.proto: MemoryAccessBreakdown, of entries MemoryAccessed. Adds to bytes; false for
+ * one without entries. */
+static bool add_breakdown(double bytes[TFP_SPACE_COUNT][TFP_ACCESS_COUNT], struct tfp_str message,
+			  double times)
 {
 	enum { ENTRY = 1, ACCESS = 1, SPACE = 2, BYTES = 3 };
 	static const enum tfp_space memories[] = {TFP_SPACE_OTHER, TFP_SPACE_HBM, TFP_SPACE_CMEM,
@@ -221,6 +229,7 @@ static void add_breakdown(struct tfp_device_metrics *device, struct tfp_str mess
 	const uint8_t *data;
 	size_t size;
 	uint32_t tag;
+	bool any = false;
 	while (tfp_pb_next(&c, &tag)) {
 		if (tag != TFP_PB_TAG(ENTRY, TFP_PB_BYTES)) {
 			tfp_pb_skip(&c, tag);
@@ -242,9 +251,66 @@ static void add_breakdown(struct tfp_device_metrics *device, struct tfp_str mess
 		enum tfp_access access = fields[ACCESS] < TFP_ACCESS_COUNT
 						 ? (enum tfp_access)fields[ACCESS]
 						 : TFP_ACCESS_UNKNOWN;
-		device->has_breakdown = true;
-		device->bytes[memory][access] += (double)fields[BYTES] * times;
+		any = true;
+		bytes[memory][access] += (double)fields[BYTES] * times;
 	}
+	return any;
+}
+
+/* What one occurrence of each op costs in a step, and how often each ran on the line that counts:
+ * the numbers of a custom call are of all its occurrences. */
+static bool price_ops(struct tpu *t)
+{
+	size_t count = t->plane->event_meta_count;
+	uint64_t *runs = tfp_calloc(count, sizeof(*runs));
+	if (!runs)
+		return false;
+	for (size_t l = 0; l < t->plane->line_count; l++) {
+		const struct tfp_line *line = &t->plane->lines[l];
+		for (size_t i = 0; is_xla_line(line) && i < line->event_count && tfp_goes_on(i);
+		     i++)
+			runs[tfp_event_meta_index(line, i)]++;
+	}
+	for (size_t m = 1; m < count; m++) {
+		struct tpu_op *op = &t->ops[m];
+		bool of_all = tfp_str_equal(op->category, "custom-call") && runs[m];
+		double one = of_all ? 1 / (double)runs[m] : 1;
+		op->counts = op->has_program_id && op->has_symbol_id && op->symbol_id != 0;
+		op->part = tfp_category_is_feed(op->category) ? TFP_WORK_FEEDS : TFP_WORK_OPS;
+		if (tfp_category_has_inner_ops(op->category))
+			continue;
+		op->cost.has_cost = true;
+		op->cost.flops = op->flops * one;
+		op->cost.model_flops = (op->model_flops > 0 ? op->model_flops : op->flops) * one;
+		op->cost.bytes_accessed = op->bytes * one;
+		op->cost.has_breakdown = add_breakdown(op->cost.bytes, op->breakdown, 1);
+	}
+	tfp_free(runs);
+	return true;
+}
+
+static bool run_tpu_lines(struct tpu *t)
+{
+	for (size_t l = 0; l < t->plane->line_count; l++) {
+		const struct tfp_line *line = &t->plane->lines[l];
+		bool ops = is_op_line(line);
+		if (!ops && !is_step_line(line))
+			continue;
+		t->events += line->event_count;
+		bool in_works = t->asked && is_xla_line(line);
+		for (size_t i = 0; i < line->event_count && tfp_goes_on(i); i++) {
+			struct open_event e = read_tpu_event(t, line, i);
+			e.step = t->groups ? tfp_group_in(&t->groups[l].group, i) : TFP_NO_STEP;
+			if (in_works)
+				e.work = tfp_plane_work(t->asked, l, i);
+			tfp_ops_span_widen(&t->span, e.begin_ps, e.end_ps);
+			if (ops && !push(t, e))
+				return false;
+		}
+		while (t->depth > 0)
+			pop(t);
+	}
+	return !t->no_memory;
 }
 
 static bool is_op(const struct tpu_op *op)
@@ -281,7 +347,8 @@ static bool enter_tpu_op(struct tfp_op_db *db, const struct tpu_op *src)
 	device->core = TFP_CORE_TENSOR;
 	device->normalized_ps += src->normalized_ps;
 	device->dma_stall_ps += src->dma_stall_ps;
-	add_breakdown(device, src->breakdown, (double)src->occurrences);
+	device->has_breakdown |=
+		add_breakdown(device->bytes, src->breakdown, (double)src->occurrences);
 	db->total_op_time_ps += src->self_time_ps;
 	return true;
 }
@@ -317,7 +384,8 @@ enum tfp_status tfp_device_ops_of_tpu(struct tfp_plane_ops *p)
 	bool ok = t.ops != NULL;
 	for (size_t m = 1; ok && m < p->plane->event_meta_count; m++)
 		read_tpu_op(&t, &p->plane->event_metas[m], &t.ops[m]);
-	ok = ok && run_tpu_lines(&t);
+	t.asked = p->works ? p : NULL;
+	ok = ok && (!t.asked || price_ops(&t)) && run_tpu_lines(&t);
 	for (size_t m = 1; ok && m < p->plane->event_meta_count; m++)
 		ok = enter_tpu_op(&p->work.ops, &t.ops[m]);
 	ok = ok && (!p->steps || name_steps(p, &t));

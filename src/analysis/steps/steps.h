@@ -31,6 +31,8 @@ struct tfp_step_copies {
 struct tfp_core_step {
 	uint32_t core; /* on its host */
 	uint32_t host; /* which of a session's hosts; 0 in the steps of one */
+	/* Where hosts are combined: the step's place among those of its host. */
+	uint32_t host_step;
 	bool is_tpu;
 	int64_t begin_ps; /* by the capture's clock */
 	int64_t duration_ps;

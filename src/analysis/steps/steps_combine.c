@@ -24,6 +24,7 @@ static bool copy_cores(struct tfp_steps *to, const struct tfp_steps *from, size_
 	for (size_t c = 0; c < from->steps[step].core_count; c++) {
 		struct tfp_core_step core = *tfp_step_core(from, step, c);
 		core.host = host;
+		core.host_step = (uint32_t)step;
 		if (!tfp_steps_add_core(to, &core))
 			return false;
 	}

@@ -74,6 +74,9 @@ enum tfp_status tfp_host_summary_get(struct tfp_host_summary *summary, struct tf
 		status = get_step_facts(summary, capture, !(parts & TFP_SUMMARY_STEPS), pool, err);
 	if (status == TFP_OK && (parts & TFP_SUMMARY_PROGRAMS))
 		status = tfp_op_texts_get(capture, pool, &summary->op_texts, err);
+	if (status == TFP_OK && (parts & TFP_SUMMARY_ANY_WORK))
+		status = tfp_step_works_get(capture, !(parts & TFP_SUMMARY_WORK), pool,
+					    &summary->step_works, err);
 	if (status == TFP_OK && (parts & TFP_SUMMARY_BRIEF))
 		status = tfp_capture_brief_get(capture, pool, &summary->brief, err);
 	if (parts & (TFP_SUMMARY_ANY_STEPS | TFP_SUMMARY_BRIEF)) {
@@ -108,6 +111,7 @@ void tfp_host_summary_release(struct tfp_host_summary *summary)
 		tfp_op_stats_release(&m->op_stats);
 		tfp_op_texts_release(&m->op_texts);
 		tfp_steps_release(&m->steps);
+		tfp_step_works_release(&m->step_works);
 		tfp_functions_release(&m->functions);
 		tfp_free(m->requests.list);
 		tfp_arena_release(&m->texts);

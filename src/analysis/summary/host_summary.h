@@ -21,6 +21,7 @@
 #include "analysis/steps/steps.h"
 #include "analysis/summary/capture_brief.h"
 #include "analysis/summary/op_stats.h"
+#include "analysis/summary/step_works.h"
 #include "analysis/summary/utilization.h"
 
 enum tfp_summary_part {
@@ -30,6 +31,10 @@ enum tfp_summary_part {
 	/* In place of TFP_SUMMARY_STEPS: the same, with executions of a module as steps. */
 	TFP_SUMMARY_MODULE_STEPS = 8,
 	TFP_SUMMARY_PROGRAMS = 16, /* op_texts */
+	TFP_SUMMARY_WORK = 32,     /* step_works */
+	/* In its place: the same, with executions of a module as steps. */
+	TFP_SUMMARY_MODULE_WORK = 64,
+	TFP_SUMMARY_ANY_WORK = TFP_SUMMARY_WORK | TFP_SUMMARY_MODULE_WORK,
 	TFP_SUMMARY_ANY_STEPS = TFP_SUMMARY_STEPS | TFP_SUMMARY_MODULE_STEPS,
 };
 
@@ -38,6 +43,7 @@ struct tfp_host_summary_memory {
 	struct tfp_op_stats op_stats;
 	struct tfp_op_texts op_texts;
 	struct tfp_steps steps;
+	struct tfp_step_works step_works;
 	struct tfp_functions functions;
 	struct tfp_utilization utilization;
 	struct tfp_requests requests;
@@ -47,9 +53,10 @@ struct tfp_host_summary_memory {
 
 /* Zeroed memory is one without parts. */
 struct tfp_host_summary {
-	const struct tfp_op_stats *op_stats; /* NULL without its part, as the next six */
+	const struct tfp_op_stats *op_stats; /* NULL without its part, as the next seven */
 	const struct tfp_op_texts *op_texts;
 	const struct tfp_steps *steps;
+	const struct tfp_step_works *step_works;
 	const struct tfp_functions *functions;
 	const struct tfp_utilization *utilization;
 	const struct tfp_requests *requests;

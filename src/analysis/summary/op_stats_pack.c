@@ -383,6 +383,7 @@ struct message {
 	Tfp__Diagnostics diagnostics;
 	Tfp__PerformanceCounterResult counters;
 	Tfp__CaptureBrief brief;
+	Tfp__StepWorks works;
 };
 
 static void init_message(struct message *m)
@@ -402,6 +403,7 @@ static void init_message(struct message *m)
 	tfp__diagnostics__init(&m->diagnostics);
 	tfp__performance_counter_result__init(&m->counters);
 	tfp__capture_brief__init(&m->brief);
+	tfp__step_works__init(&m->works);
 }
 
 static bool pack_op_stats(struct tfp_arena *a, const struct tfp_op_stats *stats, struct message *m)
@@ -482,6 +484,53 @@ static bool pack_step_parts(struct tfp_arena *a, const struct tfp_host_summary *
 	       pack_functions(a, summary->functions, &m->functions);
 }
 
+static bool pack_works(struct tfp_arena *a, const struct tfp_step_works *works, Tfp__StepWorks *out)
+{
+	struct one {
+		Tfp__StepWork step;
+		Tfp__WorkSum sums[TFP_WORK_PARTS], *parts[TFP_WORK_PARTS];
+	} *all = tfp_arena_zalloc(a, works->count, sizeof(*all));
+	out->steps = tfp_arena_zalloc(a, works->count, sizeof(*out->steps));
+	if (!all || !out->steps)
+		return false;
+	out->has_device = works->has_device;
+	out->module = bytes_of(works->module);
+	out->module_steps = works->module_steps;
+	for (size_t s = 0; s < works->count; s++) {
+		const struct tfp_step_work *from = &works->list[s];
+		struct one *o = &all[s];
+		tfp__step_work__init(&o->step);
+		o->step.number = from->number;
+		o->step.begin_ps = from->begin_ps;
+		o->step.end_ps = from->end_ps;
+		o->step.duration_ps = from->duration_ps;
+		o->step.peers_time_ps = from->peers_time_ps;
+		o->step.whole_time_ps = from->whole_time_ps;
+		o->step.parts = o->parts;
+		for (unsigned p = 0; p < TFP_WORK_PARTS; p++) {
+			const struct tfp_work_sum *sum = &from->parts[p];
+			Tfp__WorkSum *to = &o->sums[p];
+			if (!sum->time_ps && !sum->self_time_ps && !sum->has_cost)
+				continue;
+			tfp__work_sum__init(to);
+			to->part = p;
+			to->self_time_ps = sum->self_time_ps;
+			to->time_ps = sum->time_ps;
+			to->has_cost = sum->has_cost;
+			to->flops = sum->flops;
+			to->model_flops = sum->model_flops;
+			to->bytes_accessed = sum->bytes_accessed;
+			if (sum->has_breakdown) {
+				to->bytes = (double *)(uintptr_t)&sum->bytes[0][0];
+				to->n_bytes = TFP_SPACE_COUNT * TFP_ACCESS_COUNT;
+			}
+			o->parts[o->step.n_parts++] = to;
+		}
+		out->steps[out->n_steps++] = &o->step;
+	}
+	return true;
+}
+
 static bool pack_diagnostics(struct tfp_arena *a, const struct tfp_host_summary *summary,
 			     struct message *m)
 {
@@ -508,6 +557,10 @@ enum tfp_status tfp_op_stats_pack(const struct tfp_host_summary *summary, unsign
 		m.top.op_texts = &m.op_texts;
 		ok = ok && pack_texts_of_ops(&arena, summary->op_texts, &m.op_texts) &&
 		     pack_programs(&arena, summary->op_texts, &m.top);
+	}
+	if (parts & TFP_SUMMARY_ANY_WORK) {
+		m.top.step_works = &m.works;
+		ok = ok && pack_works(&arena, summary->step_works, &m.works);
 	}
 	if (parts & TFP_SUMMARY_BRIEF) {
 		m.top.capture_brief = &m.brief;

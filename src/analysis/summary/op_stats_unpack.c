@@ -517,6 +517,61 @@ static enum tfp_status unpack_brief(struct tfp_host_summary *summary, const Tfp_
 	return TFP_OK;
 }
 
+static enum tfp_status unpack_work(struct tfp_step_work *to, const Tfp__StepWork *from,
+				   struct tfp_error *err)
+{
+	enum { MEMORIES = TFP_SPACE_COUNT * TFP_ACCESS_COUNT };
+	if (from->begin_ps < -TIME_MAX || from->end_ps > TIME_MAX || from->end_ps < from->begin_ps)
+		return bad(err, "a step out of time");
+	to->number = from->number;
+	to->begin_ps = from->begin_ps;
+	to->end_ps = from->end_ps;
+	to->duration_ps = from->duration_ps;
+	to->peers_time_ps = from->peers_time_ps;
+	to->whole_time_ps = from->whole_time_ps;
+	for (size_t p = 0; p < from->n_parts; p++) {
+		const Tfp__WorkSum *in = from->parts[p];
+		if (in->part >= TFP_WORK_PARTS || (in->n_bytes && in->n_bytes != MEMORIES))
+			return bad(err, "work of an unknown kind");
+		struct tfp_work_sum *sum = &to->parts[in->part];
+		sum->self_time_ps = in->self_time_ps;
+		sum->time_ps = in->time_ps;
+		sum->has_cost = in->has_cost;
+		sum->flops = in->flops;
+		sum->model_flops = in->model_flops;
+		sum->bytes_accessed = in->bytes_accessed;
+		sum->has_breakdown = in->n_bytes > 0;
+		for (size_t i = 0; i < in->n_bytes; i++)
+			sum->bytes[i / TFP_ACCESS_COUNT][i % TFP_ACCESS_COUNT] = in->bytes[i];
+	}
+	return TFP_OK;
+}
+
+static enum tfp_status unpack_works(struct tfp_host_summary *summary, const Tfp__StepWorks *in,
+				    struct tfp_error *err)
+{
+	struct tfp_host_summary_memory *m = summary->memory;
+	if (!in)
+		return bad(err, "no work of steps");
+	struct tfp_step_work *list = tfp_calloc(in->n_steps + 1, sizeof(*list));
+	enum tfp_status status = list ? TFP_OK : no_memory(err);
+	for (size_t s = 0; status == TFP_OK && s < in->n_steps; s++)
+		status = unpack_work(&list[s], in->steps[s], err);
+	if (status == TFP_OK) {
+		/* A copy owns its module's name. */
+		const struct tfp_step_works works = {.list = list,
+						     .count = in->n_steps,
+						     .has_device = in->has_device,
+						     .module_steps = in->module_steps,
+						     .module = str_of(in->module)};
+		if (!tfp_step_works_copy(&m->step_works, &works))
+			status = no_memory(err);
+	}
+	tfp_free(list);
+	summary->step_works = &m->step_works;
+	return status;
+}
+
 static enum tfp_status unpack_diagnostics(struct tfp_host_summary *summary,
 					  const Tfp__Diagnostics *in, struct tfp_error *err)
 {
@@ -562,6 +617,8 @@ enum tfp_status tfp_op_stats_unpack(struct tfp_host_summary *summary, unsigned p
 		status = unpack_step_parts(&allocator, summary, in, err);
 	if (status == TFP_OK && (parts & TFP_SUMMARY_PROGRAMS))
 		status = unpack_programs(summary, in, err);
+	if (status == TFP_OK && (parts & TFP_SUMMARY_ANY_WORK))
+		status = unpack_works(summary, in->step_works, err);
 	if (status == TFP_OK && (parts & TFP_SUMMARY_BRIEF))
 		status = unpack_brief(summary, in->capture_brief, err);
 	if (status == TFP_OK && (parts & (TFP_SUMMARY_ANY_STEPS | TFP_SUMMARY_BRIEF)))
