@@ -131,11 +131,73 @@ static enum tfp_status write_stats(const struct tfp_report_source *source, struc
 	return TFP_OK;
 }
 
+static void say_no_steps(struct tfp_report *r, const struct tfp_table *t)
+{
+	const char *stand_in = tfp_table_property(t, "module_steps");
+	if (stand_in[0])
+		tfp_report_fact(r, "Steps",
+				"none marked; --step-source module takes %s executions of a module",
+				stand_in);
+	else
+		tfp_report_fact(r, "Steps", "none marked");
+}
+
+/* Of the half with infeed and outfeed, whether a row is the program's or an operation's. */
+static bool is_row(const struct tfp_table *t, size_t row, bool of_program)
+{
+	double rank;
+	bool with_feeds;
+	return tfp_table_boolean(t, row, tfp_table_column(t, "include_infeed_outfeed"),
+				 &with_feeds) &&
+	       with_feeds && tfp_table_number(t, row, tfp_table_column(t, "rank"), &rank) &&
+	       (rank == 0) == of_program;
+}
+
+/* Copies these columns of rows of a roofline. */
+static void take_rows(const struct tfp_table *t, bool of_program, struct tfp_table *made)
+{
+	for (size_t i = 0; i < tfp_table_row_count(t); i++) {
+		for (size_t c = 0; c < made->column_count && is_row(t, i, of_program); c++) {
+			struct tfp_text text;
+			double number;
+			size_t from = tfp_table_column(t, made->columns[c].id);
+			if (tfp_table_number(t, i, from, &number))
+				tfp_table_add_number(made, number);
+			else if (tfp_table_text(t, i, from, &text))
+				tfp_table_add_text(made, text.data, text.size);
+			else
+				tfp_table_add_absent(made);
+		}
+	}
+}
+
 static enum tfp_status write_roofline(const struct tfp_report_source *source, struct tfp_report *r,
 				      struct tfp_error *err)
 {
-	static const struct tfp_report_column columns[] = {
-		{"step", "of", TFP_Q_LABEL, 4, false, false},
+	static const struct tfp_column columns[] = {
+		{"step", "Step", TFP_CELL_TEXT},
+		{"rank", "Rank", TFP_CELL_NUMBER},
+		{"category", "Category", TFP_CELL_TEXT},
+		{"operation", "Operation", TFP_CELL_TEXT},
+		{"total_time", "Time", TFP_CELL_NUMBER},
+		{"total_time_in_percentage", "Share", TFP_CELL_NUMBER},
+		{"measured_flop_rate", "GFLOP/s", TFP_CELL_NUMBER},
+		{"hbm_bw", "HBM GiB/s", TFP_CELL_NUMBER},
+		{"bottleneck_operational_intensity", "FLOP/B", TFP_CELL_NUMBER},
+		{"bound_by", "Bound by", TFP_CELL_TEXT},
+		{"roofline_efficiency", "Of the roof", TFP_CELL_NUMBER},
+		{"cost_source", "Cost from", TFP_CELL_TEXT},
+	};
+	static const struct tfp_report_column program[] = {
+		{"step", "program in", TFP_Q_LABEL, 20, false, false},
+		{"total_time", "time", TFP_Q_US, 19, false, false},
+		{"measured_flop_rate", "GFLOP/s", TFP_Q_NUMBER, 15, true, false},
+		{"hbm_bw", "HBM GiB/s", TFP_Q_NUMBER, 14, true, false},
+		{"bottleneck_operational_intensity", "FLOP/B", TFP_Q_NUMBER, 13, true, false},
+		{"bound_by", "bound by", TFP_Q_TEXT, 16, true, false},
+		{"roofline_efficiency", "of the roof", TFP_Q_SHARE, 17, true, false},
+	};
+	static const struct tfp_report_column ops[] = {
 		{"rank", "rank", TFP_Q_COUNT, 6, false, false},
 		{"category", "category", TFP_Q_NAME, 12, false, false},
 		{"operation", "operation", TFP_Q_NAME, 20, false, false},
@@ -149,14 +211,27 @@ static enum tfp_status write_roofline(const struct tfp_report_source *source, st
 		{"cost_source", "cost from", TFP_Q_LABEL, 5, true, false},
 	};
 	const struct tfp_table *t = &source->answer->tables[0];
-	(void)err;
+	const char *module = tfp_table_property(t, "step_module");
 	if (!say_times(r, t))
 		return TFP_OK;
 	tfp_report_fact(r, "Peak", "%s GFLOP/s, HBM %s GiB/s, ridge at %s FLOP/byte",
 			tfp_table_property(t, "peak_flop_rate"),
 			tfp_table_property(t, "peak_hbm_bw"),
 			tfp_table_property(t, "hbm_ridge_point"));
-	tfp_report_table(r, t, columns, COUNT(columns), "--limit 0");
+	if (module[0])
+		tfp_report_fact(r, "Steps", "executions of module %s", module);
+	else if (strcmp(tfp_table_property(t, "steps_total"), "0") == 0)
+		say_no_steps(r, t);
+	for (int of_program = 1; of_program >= 0; of_program--) {
+		struct tfp_table *made = &source->more->tables[source->more->table_count++];
+		tfp_table_init(made, columns, COUNT(columns));
+		take_rows(t, of_program, made);
+		if (tfp_table_failed(made))
+			return tfp_fail(err, TFP_NO_MEMORY, "no memory for the report");
+		tfp_report_heading(r, of_program ? "The program" : "Operations");
+		tfp_report_table(r, made, of_program ? program : ops,
+				 of_program ? COUNT(program) : COUNT(ops), "--limit 0");
+	}
 	return TFP_OK;
 }
 

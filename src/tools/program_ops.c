@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "session/given_peaks.h"
 #include "session/summary.h"
+#include "tools/run_summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,12 +16,20 @@ static enum tfp_status no_memory(struct tfp_error *err)
 	return tfp_fail(err, TFP_NO_MEMORY, "no memory for the operations of programs");
 }
 
+struct merging {
+	struct tfp_program_ops *ops;
+	struct tfp_step_works *works; /* by place; NULL where no steps are asked for */
+};
+
 static enum tfp_status merge(void *context, size_t place, const struct tfp_host_summary *host,
 			     struct tfp_error *err)
 {
-	struct tfp_program_ops *ops = context;
+	struct merging *m = context;
+	struct tfp_program_ops *ops = m->ops;
 	if (!host)
 		return TFP_OK;
+	if (m->works && !tfp_step_works_copy(&m->works[place], host->step_works))
+		return no_memory(err);
 	if (!tfp_op_texts_merge(&ops->texts, host->op_texts))
 		return no_memory(err);
 	return tfp_op_stats_merge(&ops->stats, host->op_stats, (uint32_t)place, err);
@@ -126,15 +135,34 @@ static bool is_true(const char *text)
 	return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
 }
 
-enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct tfp_query *query,
-				struct tfp_program_ops *out, struct tfp_error *err)
+/* Of all hosts; parts: with the work in steps, or without. */
+static enum tfp_status read_hosts(const struct tfp_session *session, unsigned parts,
+				  struct tfp_program_ops *out, struct tfp_error *err)
+{
+	struct merging m = {.ops = out};
+	enum tfp_status status;
+	parts |= TFP_SUMMARY_OPS | TFP_SUMMARY_PROGRAMS;
+	if (!(parts & TFP_SUMMARY_ANY_WORK))
+		return tfp_session_summaries(session, parts, merge, &m, err);
+	m.works = tfp_calloc(session->host_count + 1, sizeof(*m.works));
+	if (!m.works)
+		return no_memory(err);
+	for (size_t h = 0; h < session->host_count; h++)
+		m.works[h].absent = true;
+	status = tfp_session_summaries(session, parts, merge, &m, err);
+	if (status == TFP_OK)
+		status = tfp_step_works_combine(m.works, session->host_count, &out->works, err);
+	for (size_t h = 0; h < session->host_count; h++)
+		tfp_step_works_release(&m.works[h]);
+	tfp_free(m.works);
+	return status;
+}
+
+static enum tfp_status make(const struct tfp_session *session, const struct tfp_query *query,
+			    unsigned parts, struct tfp_program_ops *out, struct tfp_error *err)
 {
 	bool any_instruction;
-	*out = (struct tfp_program_ops){0};
-	tfp_op_stats_init(&out->stats);
-	tfp_op_texts_init(&out->texts);
-	enum tfp_status status = tfp_session_summaries(
-		session, TFP_SUMMARY_OPS | TFP_SUMMARY_PROGRAMS, merge, out, err);
+	enum tfp_status status = read_hosts(session, parts, out, err);
 	if (status != TFP_OK)
 		return status;
 	tfp_op_stats_end(&out->stats);
@@ -152,8 +180,36 @@ enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct 
 	return TFP_OK;
 }
 
+static void init(struct tfp_program_ops *ops)
+{
+	*ops = (struct tfp_program_ops){0};
+	tfp_op_stats_init(&ops->stats);
+	tfp_op_texts_init(&ops->texts);
+}
+
+enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct tfp_query *query,
+				struct tfp_program_ops *out, struct tfp_error *err)
+{
+	init(out);
+	return make(session, query, 0, out, err);
+}
+
+enum tfp_status tfp_program_ops_of_steps(const struct tfp_session *session,
+					 const struct tfp_query *query, struct tfp_program_ops *out,
+					 struct tfp_error *err)
+{
+	bool by_module;
+	init(out);
+	enum tfp_status status = tfp_steps_by_module(query, &by_module, err);
+	if (status != TFP_OK)
+		return status;
+	return make(session, query, by_module ? TFP_SUMMARY_MODULE_WORK : TFP_SUMMARY_WORK, out,
+		    err);
+}
+
 void tfp_program_ops_release(struct tfp_program_ops *ops)
 {
+	tfp_step_works_release(&ops->works);
 	tfp_free(ops->list);
 	tfp_op_texts_release(&ops->texts);
 	tfp_op_stats_release(&ops->stats);

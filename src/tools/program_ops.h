@@ -13,6 +13,7 @@
 #include "analysis/ops/op_rates.h"
 #include "analysis/ops/op_texts.h"
 #include "analysis/summary/op_stats.h"
+#include "analysis/summary/step_works.h"
 #include "session/query.h"
 #include "session/session.h"
 #include "tools/data_table.h"
@@ -24,13 +25,14 @@ struct tfp_program_ops {
 	/* By self time, then by name; without IDLE. Of stats. */
 	const struct tfp_op **list;
 	size_t count;
-	bool has_others;          /* all that ran is in the list */
-	bool has_devices;         /* some device did something */
-	uint64_t op_time_ps;      /* self time of the list */
-	uint64_t total_time_ps;   /* with idle time */
-	uint64_t busy_time_ps;    /* self time of all that ran, whether in the list or not */
-	uint64_t no_hlo_time_ps;  /* of it, what belongs to no known HLO instruction */
-	uint64_t no_cost_time_ps; /* of the list, time of ops whose cost nobody knows */
+	bool has_others;             /* all that ran is in the list */
+	bool has_devices;            /* some device did something */
+	uint64_t op_time_ps;         /* self time of the list */
+	uint64_t total_time_ps;      /* with idle time */
+	uint64_t busy_time_ps;       /* self time of all that ran, whether in the list or not */
+	uint64_t no_hlo_time_ps;     /* of it, what belongs to no known HLO instruction */
+	uint64_t no_cost_time_ps;    /* of the list, time of ops whose cost nobody knows */
+	struct tfp_step_works works; /* where steps were asked for: those that all hosts have */
 };
 
 /* Parameters that every tool takes which shows these. */
@@ -50,6 +52,11 @@ struct tfp_program_ops {
 /* out is released by the caller in any case. */
 enum tfp_status tfp_program_ops(const struct tfp_session *session, const struct tfp_query *query,
 				struct tfp_program_ops *out, struct tfp_error *err) TFP_CHECK;
+/* The same, with what was done in each step. step_source tells what a step is
+ * (run_summary.h). */
+enum tfp_status tfp_program_ops_of_steps(const struct tfp_session *session,
+					 const struct tfp_query *query, struct tfp_program_ops *out,
+					 struct tfp_error *err) TFP_CHECK;
 void tfp_program_ops_release(struct tfp_program_ops *ops);
 
 /* An op's texts; never NULL. */

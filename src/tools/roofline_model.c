@@ -2,7 +2,8 @@
 /*
  * Roofline: how near each op came to what the device can do (docs/tools/roofline_model.md).
  */
-#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/utf8.h"
 #include "session/summary.h"
 #include "tools/program_ops.h"
 #include "tools/tool.h"
@@ -15,6 +16,8 @@ extern const struct tfp_tool tfp_roofline_model;
 
 #define PEERS_LIMIT "1000"
 #define PEERS_ROWS  1000
+#define STEPS_LIMIT "1000"
+#define STEPS_ROWS  1000
 
 #define FIRST_COLUMNS                                                                              \
 	{"step", "Step", TFP_CELL_TEXT}, {"rank", "Rank", TFP_CELL_NUMBER},                        \
@@ -188,9 +191,10 @@ static void add_rates(const struct writer *w, const struct tfp_op *op, const str
 		tfp_table_add_absent(t);
 }
 
-/* Ranks and shares of a row; the program's has none. */
+/* Ranks and shares of a row; the program's has none. Times are shown divided by the number of
+ * steps that the row is the average of. */
 struct place {
-	double rank, share, cumulative;
+	double rank, share, cumulative, steps;
 };
 
 static void add_record(const struct writer *w, const char *step, const struct tfp_op *op,
@@ -199,8 +203,8 @@ static void add_record(const struct writer *w, const char *step, const struct tf
 	struct tfp_table *t = w->table;
 	const struct tfp_op_text *text = tfp_program_ops_text(w->ops, op);
 	struct tfp_op_rates r = tfp_op_rates(op, &w->ops->stats.env);
-	double n = (double)op->occurrences, time_us = (double)op->time_ps / 1e6;
-	double self_us = (double)op->self_time_ps / 1e6, compute, memory;
+	double n = (double)op->occurrences, time_us = (double)op->time_ps / 1e6 / place->steps;
+	double self_us = (double)op->self_time_ps / 1e6 / place->steps, compute, memory;
 	char id[24];
 	measure_use(w, &r, &compute, &memory);
 	snprintf(id, sizeof(id), "%" PRIu64, op->module_id);
@@ -234,40 +238,34 @@ static void add_record(const struct writer *w, const char *step, const struct tf
 	add_string(t, tfp_cost_by_name(op));
 }
 
-static bool has_word(struct tfp_str text, const char *word)
-{
-	return text.size && memmem(text.data, text.size, word, strlen(word));
-}
-
 static bool is_feed(const struct tfp_op *op)
 {
-	return has_word(op->category, "infeed") || has_word(op->category, "outfeed");
+	return tfp_category_is_feed(op->category);
 }
 
-/* Whose numbers contain those of other ops (xla_op_utils.h, MayHaveInnerOps). */
-static bool has_inner_ops(const struct tfp_op *op)
+/* The program as an op, without cost. */
+static struct tfp_op whole_program(uint64_t time_ps, struct tfp_device_metrics *device)
 {
-	return tfp_str_equal(op->category, "call") || tfp_str_equal(op->category, "conditional") ||
-	       tfp_str_equal(op->category, "while") ||
-	       tfp_str_equal(op->category, "megacore fusion");
+	const struct tfp_str name = {"Program", 7};
+	*device = (struct tfp_device_metrics){.origin = TFP_ORIGIN_NONE};
+	return (struct tfp_op){.name = name,
+			       .category = name,
+			       .provenance = {"", 0},
+			       .occurrences = 1,
+			       .time_ps = time_ps,
+			       .device = device};
 }
 
 /* All ops as one. Costs that nobody knows are left out, and unknown_cost_time_us says for how much
  * time; the sum is unknown when all are. */
-static void add_program(struct writer *w, const char *step)
+static void add_program(struct writer *w)
 {
-	struct tfp_device_metrics device = {.origin = TFP_ORIGIN_NONE};
-	const struct tfp_str name = {"Program", 7};
-	struct tfp_op all = {.name = name,
-			     .category = name,
-			     .provenance = {"", 0},
-			     .occurrences = 1,
-			     .time_ps = w->total_ps,
-			     .device = &device};
+	struct tfp_device_metrics device;
+	struct tfp_op all = whole_program(w->total_ps, &device);
 	bool any = false;
 	for (size_t i = 0; i < w->ops->count; i++) {
 		const struct tfp_op *op = w->ops->list[i];
-		if (has_inner_ops(op) || (!w->with_feeds && is_feed(op)))
+		if (tfp_category_has_inner_ops(op->category) || (!w->with_feeds && is_feed(op)))
 			continue;
 		any = true;
 		if (!op->has_cost)
@@ -283,12 +281,73 @@ static void add_program(struct writer *w, const char *step)
 	device.origin = TFP_ORIGIN_NONE;
 	device.cost_by = TFP_COST_BY_NOBODY;
 	device.dma_stall_ps = 0; /* XProf's program has none */
-	add_record(w, step, &all, &(struct place){0, 0, 0});
+	add_record(w, "Total", &all, &(struct place){.steps = 1});
+}
+
+/* Adds what a step spent on a kind of ops to the program. */
+static void add_part(struct tfp_op *all, const struct tfp_work_sum *sum)
+{
+	struct tfp_device_metrics more = {.has_breakdown = sum->has_breakdown};
+	memcpy(more.bytes, sum->bytes, sizeof(more.bytes));
+	all->has_cost |= sum->has_cost;
+	all->flops += sum->flops;
+	all->model_flops += sum->model_flops;
+	all->bytes_accessed += sum->bytes_accessed;
+	tfp_device_metrics_add(all->device, &more);
+}
+
+/* The program in a step, or in the average of so many. */
+static void add_step(struct writer *w, const char *name, const struct tfp_step_work *step,
+		     size_t steps)
+{
+	const struct tfp_work_sum *feeds = &step->parts[TFP_WORK_FEEDS];
+	struct tfp_device_metrics device;
+	uint64_t all_ps = w->ops->has_others ? step->whole_time_ps : step->peers_time_ps;
+	uint64_t without = w->with_feeds ? 0 : feeds->time_ps;
+	struct tfp_op all = whole_program(all_ps > without ? all_ps - without : 0, &device);
+	uint64_t op_time = tfp_step_work_op_time(step, w->ops->has_others);
+	add_part(&all, &step->parts[TFP_WORK_OPS]);
+	if (w->with_feeds)
+		add_part(&all, feeds);
+	else
+		op_time -= feeds->self_time_ps;
+	if (w->ops->has_others)
+		add_part(&all, &step->parts[TFP_WORK_OTHERS]);
+	all.has_cost |= op_time == 0; /* nothing ran, which costs nothing */
+	w->total_ps = all.time_ps;
+	add_record(w, name, &all, &(struct place){.steps = (double)steps});
+}
+
+/* A row for the average, and one for each step in which devices did something. XProf has rows of
+ * zeros for others. */
+static void add_steps(struct writer *w, uint64_t limit)
+{
+	const struct tfp_step_works *works = &w->ops->works;
+	struct tfp_step_work sum = {0};
+	size_t count = 0;
+	for (size_t s = 0; s < works->count; s++) {
+		if (tfp_step_work_op_time(&works->list[s], w->ops->has_others) == 0)
+			continue;
+		tfp_step_work_add(&sum, &works->list[s]);
+		count++;
+	}
+	if (count)
+		add_step(w, "Average", &sum, count);
+	uint64_t written = 0;
+	for (size_t s = 0; s < works->count && (limit == 0 || written < limit); s++) {
+		const struct tfp_step_work *step = &works->list[s];
+		char name[16];
+		if (tfp_step_work_op_time(step, w->ops->has_others) == 0)
+			continue;
+		snprintf(name, sizeof(name), "%" PRIu32, step->number);
+		add_step(w, name, step, 1);
+		written++;
+	}
 }
 
 static void add_ops(struct writer *w, uint64_t limit)
 {
-	struct place place = {0, 0, 0};
+	struct place place = {.steps = 1};
 	/* XProf's thousand counts what is then left out, and IDLE. */
 	uint64_t seen = 0;
 	for (size_t i = 0; i < w->ops->count && (limit == 0 || seen < limit); i++) {
@@ -360,7 +419,35 @@ static uint64_t feed_time(const struct tfp_program_ops *ops)
 	return time;
 }
 
-static void write_table(struct tfp_table *t, const struct tfp_program_ops *ops, uint64_t limit)
+/* Steps by what they are, and what could stand in for them. */
+static void set_steps(const struct writer *w)
+{
+	const struct tfp_step_works *works = &w->ops->works;
+	char text[24];
+	struct tfp_buf name;
+	snprintf(text, sizeof(text), "%zu", works->count);
+	tfp_table_set_property(w->table, "steps_total", text);
+	if (works->module_steps) {
+		snprintf(text, sizeof(text), "%" PRIu32, works->module_steps);
+		tfp_table_set_property(w->table, "module_steps", text);
+	}
+	if (works->module.size == 0)
+		return;
+	tfp_buf_init(&name, (size_t)1 << 16);
+	tfp_utf8_repair(&name, works->module.data,
+			works->module.size < 10000 ? works->module.size : 10000);
+	tfp_table_set_property(w->table, "step_source", "module");
+	tfp_table_set_property(w->table, "step_module", tfp_buf_text(&name));
+	w->table->failed |= tfp_buf_failed(&name);
+	tfp_buf_release(&name);
+}
+
+struct limits {
+	uint64_t ops, steps; /* rows of each half; 0: all */
+};
+
+static void write_table(struct tfp_table *t, const struct tfp_program_ops *ops,
+			const struct limits *limits)
 {
 	const struct tfp_run_env *env = &ops->stats.env;
 	struct writer w = {.table = t,
@@ -374,24 +461,28 @@ static void write_table(struct tfp_table *t, const struct tfp_program_ops *ops, 
 		w.with_feeds = pass == 0;
 		uint64_t feeds = w.with_feeds ? 0 : feed_time(ops);
 		w.total_ps = ops->total_time_ps > feeds ? ops->total_time_ps - feeds : 0;
-		add_program(&w, "Total");
-		add_ops(&w, limit);
+		add_program(&w);
+		add_ops(&w, limits->ops);
+		add_steps(&w, limits->steps);
 	}
 	set_properties(&w);
+	set_steps(&w);
 }
 
 static enum tfp_status render(const struct tfp_session *session, const struct tfp_query *query,
 			      struct tfp_answer *answer, struct tfp_error *err)
 {
 	struct tfp_program_ops ops;
-	uint64_t limit;
-	enum tfp_status status = tfp_query_get_count(query, "limit", PEERS_ROWS, &limit, err);
+	struct limits limits;
+	enum tfp_status status = tfp_query_get_count(query, "limit", PEERS_ROWS, &limits.ops, err);
+	if (status == TFP_OK)
+		status = tfp_query_get_count(query, "step_limit", STEPS_ROWS, &limits.steps, err);
 	if (status != TFP_OK)
 		return status;
-	status = tfp_program_ops(session, query, &ops, err);
+	status = tfp_program_ops_of_steps(session, query, &ops, err);
 	if (status == TFP_OK) {
 		struct tfp_table *t = &answer->tables[answer->table_count++];
-		write_table(t, &ops, limit);
+		write_table(t, &ops, &limits);
 		struct tfp_table *d = &answer->tables[answer->table_count++];
 		tfp_table_init(d, diagnostic_columns, COUNT(diagnostic_columns));
 		if (tfp_table_failed(t) || tfp_table_failed(d))
@@ -416,6 +507,13 @@ const struct tfp_tool tfp_roofline_model = {
 		{
 			TFP_TAKES(COUNT, "limit", PEERS_LIMIT,
 				  "How many operations each half of the table keeps; 0 for all."),
+			TFP_TAKES(COUNT, "step_limit", STEPS_LIMIT,
+				  "How many steps each half of the table keeps; 0 for all."),
+			TFP_TAKES_ONE_OF(
+				"step_source", "marked",
+				"Which steps count: those that the program marked or, if it "
+				"marked none, the executions of its module.",
+				"marked", "module"),
 			TFP_PROGRAM_OPS_PARAMETERS,
 		},
 	.render = render,

@@ -53,13 +53,12 @@ static enum tfp_status no_memory(struct tfp_error *err)
 	return tfp_fail(err, TFP_NO_MEMORY, "no memory to combine hosts");
 }
 
-static enum tfp_status read_source(const struct tfp_query *query, unsigned *part,
-				   struct tfp_error *err)
+enum tfp_status tfp_steps_by_module(const struct tfp_query *query, bool *by_module,
+				    struct tfp_error *err)
 {
 	const char *source = tfp_query_get(query, "step_source");
-	bool by_module = source && strcmp(source, "module") == 0;
-	*part = by_module ? TFP_SUMMARY_MODULE_STEPS : TFP_SUMMARY_STEPS;
-	if (by_module || !source || !source[0] || strcmp(source, "marked") == 0)
+	*by_module = source && strcmp(source, "module") == 0;
+	if (*by_module || !source || !source[0] || strcmp(source, "marked") == 0)
 		return TFP_OK;
 	tfp_fail(err, TFP_BAD_QUERY, "there is no step_source \"%s\"", source);
 	tfp_error_set_hint(err, "it is \"marked\" or \"module\"");
@@ -177,13 +176,13 @@ static enum tfp_status conclude(struct tfp_run_summary *s, const struct tfp_sess
 enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct tfp_query *query,
 				struct tfp_run_summary *out, struct tfp_error *err)
 {
-	unsigned steps_part;
+	bool by_module;
 	*out = (struct tfp_run_summary){0};
 	tfp_op_stats_init(&out->stats);
 	tfp_steps_init(&out->steps);
 	tfp_functions_init(&out->functions);
 	tfp_arena_init(&out->arena, SIZE_MAX);
-	enum tfp_status status = read_source(query, &steps_part, err);
+	enum tfp_status status = tfp_steps_by_module(query, &by_module, err);
 	if (status != TFP_OK)
 		return status;
 	out->hostnames = tfp_calloc(session->host_count + 1, sizeof(*out->hostnames));
@@ -195,6 +194,7 @@ enum tfp_status tfp_run_summary(const struct tfp_session *session, const struct 
 		steps[h].absent = true;
 	}
 	struct hosts hosts = {out, steps};
+	unsigned steps_part = by_module ? TFP_SUMMARY_MODULE_STEPS : TFP_SUMMARY_STEPS;
 	if (status == TFP_OK)
 		status = tfp_session_summaries(session, TFP_SUMMARY_OPS | steps_part, add_host,
 					       &hosts, err);

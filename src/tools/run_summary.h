@@ -36,6 +36,11 @@ struct tfp_run_summary {
 	struct tfp_arena arena;
 };
 
+/* Reads step_source: whether executions of a module are the steps. TFP_BAD_QUERY for what it cannot
+ * be. */
+enum tfp_status tfp_steps_by_module(const struct tfp_query *query, bool *by_module,
+				    struct tfp_error *err) TFP_CHECK;
+
 /* query: step_source=module takes executions of an XLA module for steps; without it, or as
  * `marked`, steps are what was marked as such; steps_of chooses whose steps are shown
  * (step_hosts.h). TFP_BAD_QUERY for anything else. out is released by the caller in any
