@@ -165,6 +165,23 @@ await tap.test('the roofline has a point for what has a cost, and says what has 
   await axe(page, 'roofline');
 }));
 
+await tap.test('the roofline has the program in every step, and in the average one', () => using('#/roofline_model?run=now', {}, async (page) => {
+  const rows = records((await api('run=now&tag=roofline_model'))[0]).filter((row) => row.include_infeed_outfeed && row.category === 'Program');
+  const steps = rows.filter(({ step }) => step !== 'Total' && step !== 'Average');
+  equal(steps.length, 12, 'steps');
+  await segment(page, 'Every step');
+  await hasParam(page, 'of', 'steps');
+  await page.waitForFunction(() => document.querySelector('.table-card').textContent.includes('12 steps'));
+  await page.click('button:text-is("As table")');
+  await page.waitForFunction(() => document.querySelectorAll('.chart-card table tbody tr').length === 12);
+  await axe(page, 'roofline of steps');
+  await segment(page, 'Average step');
+  await hasParam(page, 'of', 'Average');
+  await page.waitForFunction(() => document.querySelectorAll('.chart-card table tbody tr').length === 1);
+  const average = rows.find(({ step }) => step === 'Average');
+  equal(await tile(page, 'Of the roofline'), `${(100 * average.roofline_efficiency).toFixed(1)} %`);
+}));
+
 await tap.test('a peak that is known better changes the roofs, and stays in the address', () => using('#/roofline_model?run=now', {}, async (page) => {
   const before = await tile(page, 'Of the roofline');
   await page.fill('.peaks input >> nth=0', '500');

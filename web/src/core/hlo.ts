@@ -687,6 +687,8 @@ export interface RoofPoint {
   program: string;
   occurrences: number;
   total: number;
+  /** The total by the number of devices. */
+  perDevice: number;
   self: number;
   share: number;
   /** GFLOP/s and FLOP per byte; 0 where no cost is known. */
@@ -729,6 +731,7 @@ export function readRoofline(table: GvizTable | undefined): RoofPoint[] {
       program,
       occurrences: amount(record, 'occurrences'),
       total: amount(record, 'total_time'),
+      perDevice: amount(record, 'total_time_per_core'),
       self: amount(record, 'total_self_time'),
       share: amount(record, 'total_self_time_percent'),
       flopRate: amount(record, 'measured_flop_rate'),

@@ -23,6 +23,7 @@ import { rateText, rooflineConfig, type RoofDot } from '../components/roofline_c
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
 import { button, notRecorded } from '../components/states';
+import { sourceNote } from '../components/step_page';
 import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
@@ -68,6 +69,8 @@ interface Data {
   source: string;
   notes: string[];
   unknown: { noHlo: number; noCost: number };
+  /** What the table says of its steps: steps_total, module_steps, step_source, step_module. */
+  found: Readonly<Record<string, string>>;
 }
 
 /**
@@ -128,7 +131,7 @@ class RooflinePage implements Page {
     );
     this.chart = new ChartCard({ title: 'Roofline', name: 'roofline_model' });
     this.dashboard = new RowDashboard<Row>(context, {
-      title: 'Instructions',
+      title: 'Points',
       name: 'roofline_model',
       controls: [this.ofs.element, this.feeds.element, this.peaks],
       chart: this.chart,
@@ -238,19 +241,21 @@ class RooflinePage implements Page {
     );
     this.feeds.show(this.context.url.get('feeds') !== 'out');
     this.dashboard.nothing(nothing);
+    const rows = nothing ? [] : this.rows();
     fill(
       this.dashboard.notice,
       ...(nothing
         ? [nothingRecorded()]
         : [
+            sourceNote(this.context, data.found),
             unknownTime(data.unknown, this.context.url.get('others') === 'in'),
             notesOf(data.notes),
+            this.stepNote(data, rows),
           ]),
     );
     if (nothing) return;
     this.showPeaks(data);
     fill(this.dashboard.tileSlot, tiles(this.tiles(data)));
-    const rows = this.rows();
     const shape = this.memo.key;
     if (shape === this.lastShape) {
       this.dashboard.table.update();
@@ -265,6 +270,36 @@ class RooflinePage implements Page {
     const wanted = this.context.url.get('sel');
     const row = wanted === '' ? undefined : rows.find((one) => one.key === wanted);
     this.dashboard.choose(row === undefined ? null : this.describe(row));
+  }
+
+  /** Why there are no steps, or not all of them. */
+  private stepNote(data: Data, rows: readonly Row[]): HTMLElement | null {
+    const { url } = this.context;
+    const total = Number(data.found['steps_total'] ?? 0);
+    const standIns = Number(data.found['module_steps'] ?? 0);
+    const note = (head: string, ...rest: (string | HTMLElement)[]): HTMLElement =>
+      h('div', { class: 'verdict info' }, h('b', {}, head), h('span', {}, ...rest));
+    if (total === 0 && url.get('step_source') !== 'module' && standIns > 0)
+      return note(
+        'No step is marked',
+        `so there is no average step. `,
+        button(`Use ${plural(standIns, 'execution')} of a module as steps`, () =>
+          url.set({ step_source: 'module' }),
+        ),
+      );
+    if (this.of() === 'Total' || data.points.some((point) => point.step === 'Average'))
+      return this.of() === 'steps' && rows.length > 0 && rows.length < total
+        ? note(
+            'Steps',
+            `${count(rows.length)} of ${count(total)} are shown: the first, and only those in which a device did something.`,
+          )
+        : null;
+    return note(
+      'No steps',
+      total === 0
+        ? 'The program marked none while the capture was made.'
+        : 'No device did anything in them.',
+    );
   }
 
   private showPeaks(data: Data): void {
@@ -316,8 +351,12 @@ class RooflinePage implements Page {
     const known = now.flopRate > 0 || now.bandwidth > 0;
     return [
       {
-        label: now.step === 'Average' ? 'Average step' : 'Device time',
-        hint: 'Time of the program on the devices',
+        label: now.step === 'Average' ? 'Device time a step' : 'Device time',
+        hint: 'Time of the program on the devices, of all devices together',
+        note:
+          now.step === 'Average' && now.perDevice < now.total
+            ? `${microseconds(now.perDevice)} a device`
+            : '',
         value: now.total,
         format: duration,
         exact: `${exact(now.total)} µs`,
@@ -399,6 +438,7 @@ class RooflinePage implements Page {
         title: '#',
         kind: 'number',
         width: 52,
+        hidden: steps,
         value: (row) => row.rank,
         hint: 'Rank by self time; 0 is the whole program',
       },
@@ -563,11 +603,9 @@ class RooflinePage implements Page {
         full:
           row.step === 'Total'
             ? row.category === 'Program'
-              ? 'The whole program'
+              ? programTitle(row.step)
               : row.name
-            : row.step === 'Average'
-              ? 'Average step'
-              : `Step ${row.step}`,
+            : programTitle(row.step),
         token: row.category === 'Program' ? 'ink' : categoryToken(row.category),
         boundBy: row.boundBy === 'Unknown' ? '' : row.boundBy,
         program: row.category === 'Program' && this.of() !== 'steps',
@@ -598,8 +636,12 @@ class RooflinePage implements Page {
       height: 420,
       summary:
         dots.length === 0
-          ? 'No instruction has a known cost.'
-          : `${plural(dots.length, 'point')}. ${percent(share(time(memory), time(costed)))} of the time is in instructions that memory limits.`,
+          ? this.of() === 'Total'
+            ? 'No instruction has a known cost.'
+            : 'The cost of no step is known.'
+          : this.of() === 'Total'
+            ? `${plural(dots.length, 'point')}. ${percent(share(time(memory), time(costed)))} of the time is in instructions that memory limits.`
+            : `${plural(dots.length, 'point')}: the program ${this.of() === 'steps' ? 'in each step' : 'in the average step'}.`,
       config: () => rooflineConfig(dots, roofs, base),
       head: ['Name', 'FLOP/byte', 'GFLOP/s', 'Self (µs)'],
       rows: dots.map((dot) => [dot.full, dot.x, dot.y, dot.time]),
@@ -674,7 +716,7 @@ class RooflinePage implements Page {
     ];
     return {
       key: JSON.stringify([this.view.query(), row.key, this.memo.key]),
-      title: program ? (row.step === 'Total' ? 'The whole program' : row.step) : row.name,
+      title: program ? programTitle(row.step) : row.name,
       full: row.name,
       facts,
       query: null,
@@ -690,6 +732,15 @@ class RooflinePage implements Page {
 /** The time that a point stands for: the program's is all of it. */
 function timeOf(row: RoofPoint): number {
   return row.category === 'Program' ? row.total : row.self;
+}
+
+/** What a point of the program is called. */
+function programTitle(step: string): string {
+  return step === 'Total'
+    ? 'The whole program'
+    : step === 'Average'
+      ? 'The average step'
+      : `Step ${step}`;
 }
 
 function unknown(row: RoofPoint): boolean {
@@ -708,6 +759,7 @@ function read([table, diagnostics]: GvizTable[]): Data {
     roofs: readRoofs(p),
     source: p['peaks_source'] ?? '',
     unknown: unknownShares(p),
+    found: p,
     notes:
       diagnostics === undefined
         ? []
