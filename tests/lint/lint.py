@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules that no compiler checks; prints TAP.
 
-usage: lint.py [--cli PATH_OF_TFPROF]
+usage: lint.py [--cli PATH_OF_TFPROF] [--rule NAME]...
 """
 import argparse
 import glob
@@ -543,8 +543,12 @@ def comments(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cli")
-    cli = parser.parse_args().cli
-    checks = [value for name, value in globals().items() if name.startswith("lint_")]
+    parser.add_argument("--rule", action="append", help="only this one, by its name")
+    args = parser.parse_args()
+    cli = args.cli
+    named = {"lint_" + rule.replace(" ", "_") for rule in args.rule or []}
+    checks = [value for name, value in globals().items()
+              if name.startswith("lint_") and (name in named or not named)]
     failed = 0
     for number, check in enumerate(checks, 1):
         problems = list(check(cli) if check is lint_every_tool_has_its_places else check())

@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { axe, browser, complaints, freshPage } from './browser.mjs';
+import { axe, browser, close, complaints, freshPage } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const [, , server, synth, profiler, pattern, screenshots] = process.argv;
@@ -51,7 +51,7 @@ const file = join(scratch, 'synth/plugins/profile/r/worker-00.xplane.pb');
 const tap = new Tap(pattern);
 
 async function open(url, { storage, ...options } = {}) {
-  const page = await freshPage(url, { width: 1280, ...options, storageState: storage, expected: (text) => /status of 40[03]/.test(text) });
+  const page = await freshPage(url, { width: 1280, ...options, own: true, storageState: storage, expected: (text) => /status of 40[03]/.test(text) });
   await page.goto(url);
   await page.waitForSelector('.first-run, .tabulator-row, .finding');
   return page;
@@ -108,7 +108,7 @@ await tap.test('success: a new run opens by itself', async () => {
   await dialog(page);
   equal(await input(page, 'Programs').inputValue(), `grpc://${target.address}`);
   equal(await input(page, 'Duration, ms').inputValue(), '1500');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('partial failure: what came is kept, what did not is explained', async () => {
@@ -124,7 +124,7 @@ await tap.test('partial failure: what came is kept, what did not is explained', 
   await shot(page, 'partial');
   await page.click('button:has-text("Open the run")');
   await page.waitForURL((to) => to.hash.startsWith('#/overview_page?run='));
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('a server that others can reach: commands in place of a dead button', async () => {
@@ -136,7 +136,7 @@ await tap.test('a server that others can reach: commands in place of a dead butt
   for (const part of ['--allow-capture', `tfprof capture localhost:6009 --logdir ${basename(folder)}`, 'tf.profiler.experimental.client.trace', 'jax.collect_profile']) assert(text.includes(part), `${part} is not there`);
   equal(await page.locator('dialog .primary').count(), 0);
   await shot(page, 'refused');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('320 pixels wide', async () => {
@@ -148,7 +148,7 @@ await tap.test('320 pixels wide', async () => {
   await shot(page, 'narrow');
   const wide = await page.$eval('dialog', (one) => one.scrollWidth > one.clientWidth);
   assert(!wide, 'the dialog scrolls sideways');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('cancel: the program is told, nothing is stored, and the settings come back', async () => {
@@ -165,7 +165,7 @@ await tap.test('cancel: the program is told, nothing is stored, and the settings
   equal(await (await fetch(new URL('runs', url))).json(), []);
   await page.click('button:has-text("Back to the settings")');
   equal(await input(page, 'Duration, ms').inputValue(), '60000');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('a target that is not allowed is refused while it is typed, and by the server', async () => {
@@ -185,7 +185,7 @@ await tap.test('a target that is not allowed is refused while it is typed, and b
   await input(page, 'Programs').fill(target.address);
   await page.click('dialog .primary');
   await page.waitForURL((to) => to.hash.includes('run='));
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('everything is checked as it is typed, and reached by keyboard', async () => {
@@ -212,7 +212,7 @@ await tap.test('everything is checked as it is typed, and reached by keyboard', 
   equal(await page.textContent('.level >> nth=0 >> .cost'), await page.evaluate(() => 'Also the smallest operations. Captures are much larger, and a program with many small operations slows down noticeably.'));
   await page.keyboard.press('Escape');
   await page.waitForFunction(() => document.querySelector('dialog') === null);
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('a dialog that is closed finds its capture again', async () => {
@@ -233,7 +233,7 @@ await tap.test('a dialog that is closed finds its capture again', async () => {
   await page.waitForSelector('button:has-text("Open the run")');
   await page.click('button:has-text("Open the run")');
   await page.waitForURL((to) => to.hash.includes('run='));
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('what a program says is text, never markup', async () => {
@@ -244,7 +244,7 @@ await tap.test('what a program says is text, never markup', async () => {
   await page.waitForSelector('button:has-text("Back to the settings")');
   assert((await page.textContent('.host-text')).includes('<img src=x onerror=alert(1)><b>bold'), 'it is not shown as it is');
   equal(await page.locator('.capture-host img').count(), 0);
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('nothing complained', () => equal(complaints, []));

@@ -8,7 +8,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { axe, browser, complaints, freshPage } from './browser.mjs';
+import { axe, becomes, browser, close, complaints, edit, freshPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -35,28 +35,47 @@ const TOOLS = (await (await fetch(new URL('tools?run=one', root))).json()).filte
 const hashOf = (tool) => `#/${tool}?run=one`;
 const whole = '.tiles, .trace-foot, .tabulator-row, .state:not(.failed)';
 
-const opened = (hash) => freshPage(root, { quiet: true }).then(async (page) => {
+const opened = (hash, options = {}) => freshPage(root, { quiet: true, ...options }).then(async (page) => {
   await page.goto(root + hash);
   await page.waitForSelector(whole);
   await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null);
   return page;
 });
+const pages = new Map();
+const headings = new Map();
+/**
+ * Every tool in a page of its own, all in one process. They live through everything that happens, and are brought back to where
+ * they were without being loaded again.
+ */
 const all = async () => {
-  const pages = new Map();
-  for (const tool of TOOLS) pages.set(tool, await opened(hashOf(tool)));
-  pages.set('', await opened('#/'));
-  return pages;
+  for (const tool of [...TOOLS, '']) {
+    const hash = tool === '' ? '#/' : hashOf(tool);
+    if (!pages.has(tool)) {
+      const [beside] = pages.values();
+      const page = await opened(hash, beside === undefined ? { own: true } : { beside });
+      pages.set(tool, page);
+      headings.set(tool, await page.textContent('h1'));
+    } else {
+      await pages.get(tool).evaluate((there) => { location.hash = there; }, hash);
+    }
+  }
+  for (const [tool, page] of pages) {
+    await page.waitForFunction((text) => document.querySelector('h1')?.textContent === text, headings.get(tool));
+    await page.waitForSelector('.detail, .trace-detail', { state: 'hidden' });
+    await page.waitForSelector(whole);
+    await calm(page, tool);
+  }
 };
-const close = (pages) => Promise.all([...pages.values()].map((page) => page.context().close()));
 const trouble = (page, text) => page.waitForSelector(`.trouble:has-text("${text}")`);
 const well = (page) => page.waitForSelector('.trouble', { state: 'hidden' });
+/** Nothing is on its way, and nothing has failed. */
+const calm = (page, tool) => page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null && document.querySelector('.failed') === null && document.querySelector('.slow:not([hidden])') === null)
+  .catch((error) => { throw new Error(`${tool}: ${error.message}`); });
 /** Something that only the server knows. */
-const pickEvent = async (page) => {
-  await page.evaluate(() => { location.hash = location.hash.replace(/&sel=[^&]*/, '').concat('&sel=0.2.1'); });
-};
+const pickEvent = (page) => edit(page, /(&sel=[^&]*)?$/, '&sel=0.2.1');
 
 await tap.test('a server that ends: every page says so without being touched, and goes on when it is back', async () => {
-  const pages = await all();
+  await all();
   await stop();
   for (const page of pages.values()) await trouble(page, 'The server does not answer');
   await axe(pages.get('overview_page'), 'no server');
@@ -68,21 +87,21 @@ await tap.test('a server that ends: every page says so without being touched, an
   await pages.get('').click('.run-link >> nth=0');
   await pages.get('').waitForSelector('.failed');
   const trace = pages.get('trace_viewer');
-  await trace.evaluate(() => { location.hash += '&from=1000000&to=1001000'; });
+  // Another stretch than before: what a page has it needs not ask for.
+  await edit(trace, null, '&from=3000000&to=3001000');
   await trace.waitForSelector('.slow:not([hidden]):has-text("could not be loaded")');
-  assert(!(await trace.textContent('.trace-tally')).includes('loading'), 'it still says that it loads');
+  await becomes(() => trace.textContent('.trace-tally'), (text) => !text.includes('loading'), 'it still says that it loads');
   await pickEvent(trace);
   await trace.waitForSelector('.trace-drawers .failed');
   await start(url.port);
   for (const [tool, page] of pages) {
     await well(page);
     await page.waitForSelector(whole);
-    await page.waitForFunction(() => document.querySelector('.failed') === null && document.querySelector('.slow:not([hidden])') === null, null, undefined).catch((error) => { throw new Error(`${tool}: ${error.message}`); });
+    await calm(page, tool);
   }
   await pages.get('kernel_stats').waitForSelector('.detail canvas');
   await pages.get('trace_viewer').waitForSelector('.trace-detail:not([hidden])');
-  equal(await pages.get('overview_page').textContent('h1'), 'TF stats');
-  await close(pages);
+  await becomes(() => pages.get('overview_page').textContent('h1'), 'TF stats');
 });
 
 await tap.test('a page whose code could not be fetched comes when the server is back', async () => {
@@ -92,7 +111,7 @@ await tap.test('a page whose code could not be fetched comes when the server is 
   await page.waitForSelector('.failed');
   await start(url.port);
   await page.waitForSelector('.trace-foot');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('a server that says that it cannot do its work is believed', async () => {
@@ -110,11 +129,11 @@ await tap.test('a server that says that it cannot do its work is believed', asyn
   unwell = false;
   await page.click('.trouble button');
   await well(page);
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('a run that is deleted: every page says so, nothing loads for ever, and it opens again by itself', async () => {
-  const pages = await all();
+  await all();
   const folder = join(logs, 'plugins/profile/one');
   await rename(folder, join(scratch, 'away'));
   // The server looks at the directory about every second.
@@ -122,9 +141,9 @@ await tap.test('a run that is deleted: every page says so, nothing loads for eve
   const trace = pages.get('trace_viewer');
   await pickEvent(trace);
   await trace.waitForSelector('.trace-drawers .failed:has-text("There is no run")');
-  await trace.evaluate(() => { location.hash += '&from=1000000&to=1001000'; });
+  await edit(trace, null, '&from=1000000&to=1001000');
   await trace.waitForSelector('.slow:not([hidden]):has-text("could not be loaded")');
-  assert(!(await trace.textContent('.trace-tally')).includes('loading'), 'it still says that it loads');
+  await becomes(() => trace.textContent('.trace-tally'), (text) => !text.includes('loading'), 'it still says that it loads');
   await pages.get('kernel_stats').click('.tabulator-row >> nth=0');
   await pages.get('kernel_stats').waitForSelector('.detail .failed:has-text("There is no run")');
   for (const tool of TOOLS) await trouble(pages.get(tool), 'This run is gone');
@@ -133,17 +152,16 @@ await tap.test('a run that is deleted: every page says so, nothing loads for eve
   await pages.get('overview_page').evaluate(() => { location.hash = '#/overview_page?run=two'; });
   await well(pages.get('overview_page'));
   await rename(join(scratch, 'away'), folder);
-  for (const page of pages.values()) {
+  for (const [tool, page] of pages) {
     await well(page);
     await page.waitForSelector(whole);
-    await page.waitForFunction(() => document.querySelector('.failed') === null && document.querySelector('.slow:not([hidden])') === null);
+    await calm(page, tool);
   }
   await trace.waitForSelector('.trace-detail:not([hidden])');
-  await close(pages);
 });
 
 await tap.test('a log directory that vanishes: the pages say so and not that there is nothing, and go on when it is back', async () => {
-  const pages = await all();
+  await all();
   const asked = async () => (await fetch(`${root}runs`)).status;
   await rename(logs, join(scratch, 'moved'));
   while (await asked() !== 503) await new Promise((done) => { setTimeout(done, 100); });
@@ -156,15 +174,14 @@ await tap.test('a log directory that vanishes: the pages say so and not that the
   await late.waitForSelector('.failed:has-text("is not there any more")');
   assert(!(await late.textContent('main')).includes('No runs'), 'it says that there are no runs');
   await axe(late, 'no log directory');
-  pages.set('late', late);
   await rename(join(scratch, 'moved'), logs);
-  for (const page of pages.values()) {
+  for (const [tool, page] of [...pages, ['late', late]]) {
     await well(page);
     await page.waitForSelector(whole);
-    await page.waitForFunction(() => document.querySelector('.failed') === null);
+    await calm(page, tool);
   }
-  equal(await pages.get('overview_page').textContent('h1'), 'TF stats');
-  await close(pages);
+  await close(late);
+  await becomes(() => pages.get('overview_page').textContent('h1'), 'TF stats');
 });
 
 await tap.test('a link to a run that is not there opens it once it is', async () => {
@@ -176,7 +193,7 @@ await tap.test('a link to a run that is not there opens it once it is', async ()
   await page.waitForSelector('.failed');
   await rename(join(scratch, 'away'), folder);
   await page.waitForSelector('.tabulator-row');
-  await page.context().close();
+  await close(page);
 });
 
 await tap.test('what was made up has the shape of what the server answers', () => checkMocks(root));

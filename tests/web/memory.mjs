@@ -2,7 +2,7 @@
 // The memory profile in a browser against a running server: node tests/web/memory.mjs URL MANY [PATTERN]
 // What it shows is held against the API, and answers made up here where the demo has no such case.
 
-import { addressOf, axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { addressOf, axe, becomes, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -93,11 +93,11 @@ await tap.test('a click asks for what was in use then, and Escape lets go of it'
   const at = Number(await param(page, 'at'));
   await page.waitForFunction((text) => !document.querySelector('.moment').textContent.startsWith(text), `At ${(first.peak_time_ps / 1e9).toFixed(1)}`);
   const right = await data(`view=breakdown&at_ps=${Math.round(at * 1000)}`);
-  equal(await page.textContent('.table-card .card-head small'), right.rows.length === 1 ? '1 row' : `${right.rows.length} rows`);
+  await becomes(() => page.textContent('.table-card .card-head small'), right.rows.length === 1 ? '1 row' : `${right.rows.length} rows`);
   const sum = records(right).reduce((total, row) => total + row.total_bytes, 0);
   equal(sum, Number(right.p.heap_bytes) + Number(right.p.stack_bytes), 'the parts are not the whole');
-  assert(JSON.stringify(await column(page, 'total')) !== JSON.stringify(before), 'the table did not change');
-  assert(await page.isChecked('input[value=at]'), 'the choice of moments does not follow');
+  await becomes(() => column(page, 'total'), (now) => now.length > 0 && JSON.stringify(now) !== JSON.stringify(before), 'the table did not change');
+  await becomes(() => page.isChecked('input[value=at]'), true, 'the choice of moments does not follow');
   await page.keyboard.press('Escape');
   await lacksParam(page, 'at');
 }));
@@ -111,7 +111,7 @@ await tap.test('steps from event to event by keys and buttons, and says what hap
   await page.waitForFunction((now) => Number(new URLSearchParams(location.hash.split('?')[1]).get('at')) < now, one);
   await page.keyboard.press('.');
   await page.waitForFunction((now) => Number(new URLSearchParams(location.hash.split('?')[1]).get('at')) === now, one);
-  assert(/allocated|freed/.test(await page.textContent('.toast')), 'nothing is said');
+  await page.waitForFunction(() => /allocated|freed/.test(document.querySelector('.toast')?.textContent ?? ''));
 }));
 
 await tap.test('zooms by wheel, drag, keys and buttons, and back', () => using(place(), {}, async (page) => {
@@ -147,8 +147,8 @@ await tap.test('alive at the end: what is never freed, by op', () => using(place
   await hasParam(page, 'group', 'op');
   await settled(page);
   await page.waitForFunction(() => document.querySelector('.table-card small').textContent === '2 ops');
-  equal((await column(page, 'op')).sort(), ['history/TensorListPushBack', 'unused preallocated device memory']);
-  assert((await moment(page)).includes(`${first.alive_at_end} allocations of the profile were not freed`), await moment(page));
+  await becomes(async () => (await column(page, 'op')).sort(), ['history/TensorListPushBack', 'unused preallocated device memory']);
+  await becomes(() => moment(page), (text) => text.includes(`${first.alive_at_end} allocations of the profile were not freed`), 'it does not say how many');
   const csv = await downloaded(page, () => page.click('.table-card button:text-is("CSV")'));
   equal(csv.trim().split('\n').length, 3);
 }));
@@ -180,13 +180,14 @@ await tap.test('another allocator, another host; the address has both', () => us
   const [, , pinned] = records(await api(`data?tag=memory_profile&run=${RUN}&host=${OTHER}&view=summary`));
   equal(pinned.memory_id, 'gpu_host_bfc');
   await page.waitForFunction((text) => document.querySelector('.tile .figure').textContent.trim() === text, pinned.allocations.toLocaleString('en-US'));
-  assert((await page.getAttribute('.chart-card canvas', 'aria-label')).includes('gpu_host_bfc'), 'the chart is another’s');
+  await becomes(() => page.getAttribute('.chart-card canvas', 'aria-label'), (text) => text.includes('gpu_host_bfc'), 'the chart is another’s');
   assert((await page.textContent('header .picks')).includes(OTHER), 'another host is named');
 }));
 
 await tap.test('without a host the first is shown, and “all” is not offered', () => using(place(), {}, async (page) => {
   assert((await page.textContent('header .picks')).includes(HOST), 'no host is named');
   await page.click('header .pick:has-text("host")');
+  await page.waitForSelector('.option');
   equal(await page.locator('.option:has-text("All")').count(), 0);
 }));
 
@@ -195,7 +196,9 @@ await tap.test('the chart as table, its CSV and its picture', () => using(place(
   equal(csv.trim().split('\n').length, 1 + first.allocations + first.deallocations);
   await page.click('.chart-card button:has-text("As table")');
   assert(await page.locator('.chart-card .twin tbody tr').count() > 100, 'the table has no rows');
-  await axe(page, 'table twin');
+  // Its lines are all made by the same code, and there are thousands.
+  await page.$$eval('.chart-card .twin tbody tr:nth-child(n + 40)', (rows) => rows.forEach((row) => row.remove()));
+  await axe(page, 'table twin', '.chart-card');
 }));
 
 await tap.test('says when an allocation failed and when the memory is nearly full', () => using(place(), {

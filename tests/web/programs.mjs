@@ -2,7 +2,7 @@
 // The pages about compiled programs in a browser against a running server: node tests/web/programs.mjs URL [PATTERN]
 // What they show is held against the API.
 
-import { axe, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
+import { axe, becomes, browser, complaints, downloaded, foreign, framed, freshPage, using as usingPage } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const root = new URL(process.argv[2] ?? 'http://127.0.0.1:6006/').href;
@@ -58,7 +58,7 @@ await tap.test('an instruction has its text and its source', () => using('#/hlo_
   assert((await page.textContent('.hlo-source')).includes('/app/'), 'the line of source');
   await page.click('.hlo-source summary');
   assert((await page.$$('.hlo-source li')).length >= 2, 'the calls that led there');
-  await axe(page, 'an instruction');
+  await axe(page, 'an instruction', '.detail');
 }));
 
 await tap.test('instructions are grouped by category, source line and program, and lead back', () => using('#/hlo_stats?run=now', {}, async (page) => {
@@ -66,11 +66,11 @@ await tap.test('instructions are grouped by category, source line and program, a
   await hasParam(page, 'group', 'category');
   await settled(page);
   const categories = new Set(stats.filter(({ category }) => category !== 'IDLE').map(({ category }) => category));
-  assert((await tally(page)).startsWith(`${categories.size} `), await tally(page));
+  await becomes(() => tally(page), (text) => text.startsWith(`${categories.size} `), 'other groups');
   await segment(page, 'By source line');
   await hasParam(page, 'group', 'source');
   await settled(page);
-  assert((await column(page, 'hlo_op_name')).some((text) => text.includes('model.py:')), 'lines of source');
+  await becomes(() => column(page, 'hlo_op_name'), (names) => names.some((text) => text.includes('model.py:')), 'no lines of source');
   await page.click('.tabulator-row >> nth=0');
   await page.click('.members .linklike >> nth=0');
   await lacksParam(page, 'group');
@@ -94,7 +94,7 @@ await tap.test('the op profile is a tree whose lines add up, and a picture of it
   assert(box.height >= 4 * 21 - 1, `four levels, not ${box.height}px`);
   await canvas.hover({ position: { x: 20, y: 21 + 10 } });
   await page.waitForSelector('.flame .tip:not([hidden])');
-  assert((await page.textContent('.flame .tip')).includes(program.name), await page.textContent('.flame .tip'));
+  await becomes(() => page.textContent('.flame .tip'), (text) => text.includes(program.name), 'the tip is about something else');
   await axe(page, 'op profile');
 }));
 
@@ -143,7 +143,7 @@ await tap.test('the tree goes by category and by provenance, and is saved as fol
   await segment(page, 'Category');
   await hasParam(page, 'by', 'category');
   await settled(page);
-  assert((await column(page, 'name')).some((name) => name.includes('fusion')), 'categories');
+  await becomes(() => column(page, 'name'), (names) => names.some((name) => name.includes('fusion')), 'no categories');
 }));
 
 await tap.test('two runs are one tree: what changed has its size and colour', () => using('#/op_profile?run=now&base=then', {}, async (page) => {

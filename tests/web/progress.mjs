@@ -2,7 +2,7 @@
 // What the page shows while an answer is made: node tests/web/progress.mjs URL MANY [PATTERN]
 // Answers are held back, and how far they are is made up, so that nothing here depends on how fast a machine is.
 
-import { axe, browser, complaints, foreign, freshPage, using as usingPage } from './browser.mjs';
+import { axe, browser, close, complaints, foreign, freshPage, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -101,7 +101,7 @@ await tap.test('a file that is still being written: the page says so, and opens 
     await page.waitForFunction(() => document.querySelector('.loader .slot')?.textContent.includes('still being written') === false && document.querySelector('.loader[aria-busy=true]') === null);
     equal(asked.length, 4);
   } finally {
-    await page.context().close();
+    await close(page);
   }
 });
 

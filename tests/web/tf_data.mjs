@@ -3,7 +3,7 @@
 // Addresses of three servers, see tf_data.py. TFPROF_TEST_ONLY picks tests by name.
 
 import { readFile } from 'node:fs/promises';
-import { addressOf, axe, browser, complaints, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
+import { addressOf, axe, becomes, browser, complaints, foreign, framed, freshPage, hashOf, params, using as usingPage } from './browser.mjs';
 import { checkMocks } from './shapes.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
@@ -32,6 +32,7 @@ const using = (address, body, { before = null, ...options } = {}) => usingPage(f
 
 const until = (page, key, value) => page.waitForFunction(([name, wanted]) => new URLSearchParams(location.hash.split('?')[1]).get(name) === wanted, [key, value]);
 const summary = (page) => page.textContent('.call-summary');
+const says = (page, wanted, how = 'startsWith') => becomes(() => summary(page), (text) => text[how](wanted), `the call is not said to be “${wanted}”`);
 const tile = async (page, label) => (await page.textContent(`.tile:has(dt:text-is("${label}")) .figure`)).trim();
 const TWIN = '[aria-label="Iterators of this call, as an indented table"]';
 const twin = (page) => page.$$eval(`${TWIN} tbody tr`, (rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent)));
@@ -98,16 +99,16 @@ await tap.test('choosing an iterator in graph or table, and letting go of it', (
 }));
 
 await tap.test('the call: slowest, median, n-th, by keys, and by a bar', () => using(demoPlace(), async (page) => {
-  assert((await summary(page)).startsWith('Call 1 of 26 took 11.10 ms'), await summary(page));
+  await says(page, 'Call 1 of 26 took 11.10 ms', 'startsWith');
   await page.click('button:text-is("Median")');
   await until(page, 'call', 'median');
   await settled(page);
-  assert((await summary(page)).startsWith('Call 13 of 26'), await summary(page));
+  await says(page, 'Call 13 of 26', 'startsWith');
   await page.fill('.call-number input', '26');
   await page.keyboard.press('Enter');
   await until(page, 'call', '26');
   await settled(page);
-  assert((await summary(page)).startsWith('Call 26 of 26 took 12.10 µs'), await summary(page));
+  await says(page, 'Call 26 of 26 took 12.10 µs', 'startsWith');
   assert((await boxes(page)).some(({ role }) => role === 'ahead'), 'what was done ahead is not marked');
   await page.evaluate(() => document.activeElement?.blur());
   await page.keyboard.press('p');
@@ -118,7 +119,7 @@ await tap.test('the call: slowest, median, n-th, by keys, and by a bar', () => u
   await page.click('[aria-label="Calls by duration, as table"] tbody tr:first-child button');
   await until(page, 'call', '16');
   await settled(page);
-  assert((await summary(page)).startsWith('Call 16 of 26'), await summary(page));
+  await says(page, 'Call 16 of 26', 'startsWith');
   await page.click('button:text-is("Slowest")');
   await until(page, 'call', null);
 }));
@@ -128,10 +129,10 @@ await tap.test('pipelines of all hosts: slowest first, a row chooses, so does th
   equal(await page.locator('[aria-label="Bottlenecks"] tbody tr').count(), 2, 'the fast one needs no advice');
   await page.click('.tabulator-row:nth-child(3) .tabulator-cell');
   await until(page, 'sel', 'host0/Host:0');
-  assert((await summary(page)).includes('took 30.00 µs'), await summary(page));
+  await says(page, 'took 30.00 µs', 'includes');
   await page.selectOption('.call-controls select', 'host1/Host:0');
   await until(page, 'sel', 'host1/Host:0');
-  assert((await summary(page)).includes('took 60.00 µs'), await summary(page));
+  await says(page, 'took 60.00 µs', 'includes');
   await page.fill('.find input', 'host2');
   await page.waitForFunction(() => document.querySelectorAll('.tabulator-row').length === 1);
 }));
@@ -157,12 +158,12 @@ await tap.test('nothing recorded: says so and how to record it', () => using(pla
 
 await tap.test('only a device pipeline', () => using(place('device'), async (page) => {
   equal(await page.textContent('.finding b'), 'Only copies to devices were captured.');
-  assert((await summary(page)).includes('The bottleneck is Generator, with 80.00 µs'), await summary(page));
+  await says(page, 'The bottleneck is Generator, with 80.00 µs', 'includes');
   assert((await page.textContent('.core-card')).includes('a pipeline on the host'), 'advice for readers of files');
 }));
 
 await tap.test('no time at all, and id 0', () => using(place('zero'), async (page) => {
-  assert((await summary(page)).includes('No iterator has self time.'), await summary(page));
+  await says(page, 'No iterator has self time.', 'includes');
   equal((await boxes(page)).map(({ id, role }) => [id, role]), [['0', 'waited']]);
   assert(!/NaN|Infinity|undefined/.test(await page.textContent('main')), 'something was divided by nothing');
 }));
@@ -170,7 +171,7 @@ await tap.test('no time at all, and id 0', () => using(place('zero'), async (pag
 await tap.test('a hundred levels', () => using(place('deep'), async (page) => {
   equal((await boxes(page)).length, 100);
   equal((await twin(page)).length, 100);
-  assert((await summary(page)).includes('92 more'), await summary(page));
+  await says(page, '92 more', 'includes');
   assert((await page.evaluate(() => document.documentElement.scrollHeight)) < 4000, 'the page grows with the table');
   await page.click('button:text-is("Whole graph")');
   await until(page, 'fit', '1');
@@ -215,7 +216,7 @@ await tap.test('a call that cannot be fetched says so and is asked for again', a
     fail = false;
     await page.click('.call-body button:text-is("Try again")');
     await page.waitForSelector(`${TWIN} tbody tr`);
-    assert((await summary(page)).startsWith('Call 5 of 26'), await summary(page));
+    await says(page, 'Call 5 of 26', 'startsWith');
   }, { quiet: true, before: (page) => page.route(/graph_host=/, (route) => (fail ? route.fulfill({ status: 500, json: { error: { code: 'io', message: 'broken' } } }) : route.continue())) });
 });
 
@@ -255,12 +256,14 @@ for (const [name, address] of [['slow', place('branches', '&base=faster&it=8')],
   await tap.test(`accessible: ${name}`, () => using(address, (page) => axe(page, name)));
 }
 
-for (const width of [320, 390]) {
-  for (const run of ['branches', 'deep', 'none', 'hosts']) {
-    await tap.test(`${width} px: ${run} does not scroll sideways`, () => using(place(run), async (page) => {
-      equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
-    }, { width, height: 780 }));
-  }
+for (const run of ['branches', 'deep', 'none', 'hosts']) {
+  await tap.test(`320 px and more: ${run} does not scroll sideways`, () => using(place(run), async (page) => {
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 780 });
+      await settled(page);
+      equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, `${width} px`);
+    }
+  }, { width: 320, height: 780 }));
 }
 
 // What XProf's analysis says of these is in the golden results.
