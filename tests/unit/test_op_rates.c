@@ -119,7 +119,7 @@ static void test_who_knows(void **state)
 	device.cost_by = TFP_COST_BY_PROFILER;
 	assert_string_equal(tfp_cost_by_name(&op), "profiler");
 	op.has_cost = false;
-	assert_string_equal(tfp_cost_by_name(&op), "");
+	assert_string_equal(tfp_cost_by_name(&op), "unknown");
 }
 
 int main(void)

@@ -70,5 +70,7 @@ struct tfp_op_rates tfp_op_rates(const struct tfp_op *op, const struct tfp_run_e
 const char *tfp_cost_by_name(const struct tfp_op *op)
 {
 	static const char *const names[] = {"", "profiler", "XLA", "ours"};
-	return op->has_cost && op->device ? names[op->device->cost_by] : "";
+	if (!op->has_cost)
+		return "unknown";
+	return op->device ? names[op->device->cost_by] : "";
 }

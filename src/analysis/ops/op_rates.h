@@ -33,7 +33,8 @@ static inline double tfp_divide(double a, double b)
 
 #define TFP_GIGA_TO_GIBI (1e9 / (1024.0 * 1024.0 * 1024.0))
 
-/* How the table says who knows the cost of an op: "profiler", "XLA", "ours", or "". */
+/* How tables say who knows the cost of an op: "profiler", "XLA", "ours", or "unknown" where
+ * nobody does; "" for sums of ops, and for what costs nothing. */
 const char *tfp_cost_by_name(const struct tfp_op *op);
 
 #endif
