@@ -389,11 +389,12 @@ static enum tfp_status run_ls(struct work *w, struct tfp_error *err)
 		return tfp_run_list_json(w->info, w->snapshot, &w->out, err);
 	for (size_t i = 0; i < w->snapshot->note_count; i++)
 		fprintf(stderr, "%s\n", w->snapshot->notes[i]);
-	if (tfp_run_list_problem(w->dir, w->snapshot, err))
-		return err->status;
 	enum tfp_status status = tfp_run_list_answer(w->info, w->snapshot, &w->answer, err);
 	if (status != TFP_OK)
 		return status;
+	if (tfp_table_row_count(&w->answer.tables[0]) == 0 &&
+	    tfp_run_list_problem(w->dir, w->snapshot, err))
+		return err->status;
 	struct tfp_report report;
 	tfp_report_init(&report);
 	tfp_report_runs(&w->answer, &report);
@@ -432,6 +433,14 @@ static enum tfp_status find_run(struct work *w, const char *given, const struct 
 		best = like;
 		*run = &s->runs[i];
 	}
+	/* Graph runs by their whole name alone: most folders of event files are none. */
+	if (best < 4) {
+		const struct tfp_run *whole = tfp_logdir_find_run(s, given);
+		if (whole) {
+			*run = whole;
+			return TFP_OK;
+		}
+	}
 	if (count == 0) {
 		tfp_fail(err, TFP_NOT_FOUND, "there is no run \"%s\"", given);
 		tfp_error_set_hint(err, "'tfprof ls %s' lists the runs", w->options->path);
@@ -460,16 +469,16 @@ static enum tfp_status choose_run(struct work *w, const struct tfp_run **run, st
 {
 	const struct tfp_logdir_snapshot *s = w->snapshot;
 	const char *name = w->options->run;
-	if (tfp_run_list_problem(w->dir, s, err)) {
-		for (size_t i = 0; i < s->note_count; i++)
-			fprintf(stderr, "%s\n", s->notes[i]);
-		return err->status;
-	}
-	if (name)
+	if (name && (s->run_count || s->event_run_count))
 		return find_run(w, name, run, err);
 	enum tfp_status status = tfp_newest_run(w->info, s, run, err);
 	if (status != TFP_OK)
 		return status;
+	if (!*run && tfp_run_list_problem(w->dir, s, err)) {
+		for (size_t i = 0; i < s->note_count; i++)
+			fprintf(stderr, "%s\n", s->notes[i]);
+		return err->status;
+	}
 	if (s->run_count > 1)
 		fprintf(stderr, "the newest of %zu runs: %s\n", s->run_count, (*run)->name);
 	return TFP_OK;

@@ -178,7 +178,8 @@ static enum tfp_status answer_progress(struct tfp_route_call *call, struct tfp_e
 
 static const struct tfp_route routes[] = {
 	{"/runs", TFP_ROUTE_LIGHT, .basis = TFP_OF_SNAPSHOT, .get = answer_runs},
-	{"/run_list", TFP_ROUTE_LIGHT, .basis = TFP_OF_SNAPSHOT, .get = answer_run_list},
+	/* Looking for graph runs can take several requests, in which no file changes. */
+	{"/run_list", TFP_ROUTE_LIGHT, .basis = TFP_OF_BODY, .get = answer_run_list},
 	{"/run_info", TFP_ROUTE_LIGHT, .run = TFP_REQUIRED, .get = answer_run_info},
 	{"/run_tools", TFP_ROUTE_LIGHT, .run = TFP_REQUIRED, .get = answer_run_tools},
 	{"/tools", TFP_ROUTE_LIGHT, .run = TFP_OPTIONAL, .get = answer_tools},

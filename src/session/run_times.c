@@ -68,6 +68,11 @@ static bool see_task(void *context, const struct tfp_plane *plane)
 	return false;
 }
 
+bool tfp_time_is_plausible(int64_t time_ns)
+{
+	return time_ns >= EARLIEST_NS && time_ns < LATEST_NS;
+}
+
 /* 0 where the file does not say. */
 static int64_t look_at(struct tfp_run_times *times, const struct tfp_capture_file *file)
 {
@@ -84,7 +89,7 @@ static int64_t look_at(struct tfp_run_times *times, const struct tfp_capture_fil
 	enum tfp_status status = tfp_capture_peek(fd, file->path, file->compression, UNPACKED_MOST,
 						  TFP_TASK_PLANE, see_task, &start_ns, &err);
 	close(fd);
-	if (start_ns < EARLIEST_NS || start_ns >= LATEST_NS)
+	if (!tfp_time_is_plausible(start_ns))
 		start_ns = 0;
 	/* Another time the others may go well. */
 	if (status == TFP_OK || status == TFP_BAD_INPUT || status == TFP_TOO_LARGE)
@@ -166,6 +171,8 @@ static void look_inside(struct tfp_run_times *times, struct tfp_dated_run *dated
 {
 	const struct tfp_run *run = dated->run;
 	int64_t start_ns = 0;
+	if (run->kind != TFP_RUN_CAPTURE)
+		return;
 	for (size_t i = 0; i < run->host_count && i < HOSTS_MOST && start_ns == 0; i++)
 		start_ns = look_at(times, &run->hosts[i]);
 	if (start_ns == 0)
@@ -189,6 +196,12 @@ static int newest_first(const void *a, const void *b)
 	if (x->run->modified_ns != y->run->modified_ns)
 		return x->run->modified_ns < y->run->modified_ns ? 1 : -1;
 	return strcmp(y->run->name, x->run->name);
+}
+
+void tfp_dated_runs_sort(struct tfp_dated_run *runs, size_t count)
+{
+	if (count)
+		qsort(runs, count, sizeof(*runs), newest_first);
 }
 
 struct sorting {

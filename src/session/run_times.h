@@ -56,6 +56,11 @@ enum tfp_status tfp_run_times_sort(struct tfp_run_times *times,
 				   const struct tfp_logdir_snapshot *snapshot,
 				   struct tfp_dated_run **out, struct tfp_error *err) TFP_CHECK;
 
+/* Sorts as tfp_run_times_sort does. */
+void tfp_dated_runs_sort(struct tfp_dated_run *runs, size_t count);
+/* Whether a profiler can have written it: between 2000 and 2200. */
+bool tfp_time_is_plausible(int64_t time_ns);
+
 /* "capture", "name" or "file". */
 const char *tfp_time_source_name(enum tfp_time_source source);
 

@@ -548,6 +548,11 @@ static enum tfp_status get(struct tfp_capture_cache *cache, const struct tfp_cap
 {
 	enum tfp_status status;
 	bool again;
+	*out = NULL;
+	if (file->is_events)
+		return tfp_fail(err, TFP_NOT_APPLICABLE,
+				"%s is a file of events: a graph run has no XPlane capture",
+				file->path);
 	do {
 		again = false;
 		*out = NULL;

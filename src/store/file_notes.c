@@ -71,15 +71,27 @@ static size_t first_place(const struct tfp_file_notes *n, const struct tfp_file_
 	return h % n->sets * WAYS;
 }
 
-bool tfp_file_notes_recall(struct tfp_file_notes *n, const struct tfp_file_identity *identity,
-			   void *to)
+static bool is_same(const struct tfp_file_identity *noted, const struct tfp_file_identity *wanted)
+{
+	return tfp_file_identity_equal(noted, wanted);
+}
+
+static bool is_earlier(const struct tfp_file_identity *noted,
+		       const struct tfp_file_identity *wanted)
+{
+	return tfp_file_identity_same_file(noted, wanted) && noted->bytes <= wanted->bytes;
+}
+
+static bool recall(struct tfp_file_notes *n, const struct tfp_file_identity *identity,
+		   bool (*fits)(const struct tfp_file_identity *, const struct tfp_file_identity *),
+		   void *to)
 {
 	bool found = false;
 	size_t first = first_place(n, identity);
 	pthread_mutex_lock(&n->lock);
 	for (size_t i = first; i < first + WAYS && !found; i++) {
 		const struct head *h = &n->heads[i];
-		found = h->used && tfp_file_identity_equal(&h->identity, identity);
+		found = h->used && fits(&h->identity, identity);
 		if (found && n->config.copy)
 			n->config.copy(to, note_at(n, i));
 		else if (found)
@@ -87,6 +99,18 @@ bool tfp_file_notes_recall(struct tfp_file_notes *n, const struct tfp_file_ident
 	}
 	pthread_mutex_unlock(&n->lock);
 	return found;
+}
+
+bool tfp_file_notes_recall(struct tfp_file_notes *n, const struct tfp_file_identity *identity,
+			   void *to)
+{
+	return recall(n, identity, is_same, to);
+}
+
+bool tfp_file_notes_recall_earlier(struct tfp_file_notes *n,
+				   const struct tfp_file_identity *identity, void *to)
+{
+	return recall(n, identity, is_earlier, to);
 }
 
 void tfp_file_notes_write(struct tfp_file_notes *n, const struct tfp_file_identity *identity,

@@ -44,6 +44,10 @@ void tfp_file_notes_free(struct tfp_file_notes *notes);
 /* Fills *to from the note about this state of a file; false when there is none. */
 bool tfp_file_notes_recall(struct tfp_file_notes *notes, const struct tfp_file_identity *identity,
 			   void *to);
+/* The same about any earlier state of the file that was no longer than this one: for files that
+ * grow at their end. */
+bool tfp_file_notes_recall_earlier(struct tfp_file_notes *notes,
+				   const struct tfp_file_identity *identity, void *to);
 /* Keeps a copy of the note's bytes, and with them what the note owns. */
 void tfp_file_notes_write(struct tfp_file_notes *notes, const struct tfp_file_identity *identity,
 			  const void *note);

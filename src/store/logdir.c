@@ -118,21 +118,27 @@ void tfp_logdir_snapshot_unref(const struct tfp_logdir_snapshot *snapshot)
 		tfp_snapshot_free(s);
 }
 
-const struct tfp_run *tfp_logdir_find_run(const struct tfp_logdir_snapshot *snapshot,
-					  const char *name)
+static const struct tfp_run *find_in(const struct tfp_run *runs, size_t count, const char *name)
 {
-	size_t low = 0, high = snapshot->run_count;
+	size_t low = 0, high = count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(name, snapshot->runs[middle].name);
+		int order = strcmp(name, runs[middle].name);
 		if (order == 0)
-			return &snapshot->runs[middle];
+			return &runs[middle];
 		if (order > 0)
 			high = middle;
 		else
 			low = middle + 1;
 	}
 	return NULL;
+}
+
+const struct tfp_run *tfp_logdir_find_run(const struct tfp_logdir_snapshot *snapshot,
+					  const char *name)
+{
+	const struct tfp_run *run = find_in(snapshot->runs, snapshot->run_count, name);
+	return run ? run : find_in(snapshot->event_runs, snapshot->event_run_count, name);
 }
 
 /* ---- the directory ---- */

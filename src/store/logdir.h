@@ -38,11 +38,18 @@ struct tfp_capture_file {
 	const char *path; /* relative to the root, as tfp_logdir_open takes it */
 	const char *name; /* last part of path */
 	enum tfp_compression compression;
+	bool is_events; /* a file of TensorBoard's events, not a capture */
 	struct tfp_file_identity identity;
 };
 
+enum tfp_run_kind {
+	TFP_RUN_CAPTURE, /* XSpace files */
+	TFP_RUN_GRAPH,   /* event files, which may hold steps of a graph */
+};
+
 struct tfp_run {
-	const char *name;                     /* unique within the snapshot */
+	const char *name; /* unique within the snapshot */
+	enum tfp_run_kind kind;
 	const struct tfp_capture_file *hosts; /* ascending by host, no duplicates */
 	size_t host_count;
 	uint64_t bytes;      /* of all files */
@@ -52,6 +59,10 @@ struct tfp_run {
 struct tfp_logdir_snapshot {
 	const struct tfp_run *runs; /* descending by name, as XProf lists them */
 	size_t run_count;
+	/* Folders with event files (`*tfevents*`), in the same order. Most such files hold no run;
+	 * which do only their bytes tell (session/graph_runs.h). */
+	const struct tfp_run *event_runs;
+	size_t event_run_count;
 	size_t folders, files; /* looked at */
 	bool truncated;        /* a limit on depth or number was reached, or a folder
 				* could not be read: see notes */
@@ -106,7 +117,7 @@ void tfp_logdir_expire(struct tfp_logdir *dir);
 enum tfp_status tfp_logdir_runs_folder(const struct tfp_logdir *dir, char *out, size_t size,
 				       struct tfp_error *err) TFP_CHECK;
 
-/* NULL when there is none. */
+/* A run, or a folder with event files; NULL when there is none. */
 const struct tfp_run *tfp_logdir_find_run(const struct tfp_logdir_snapshot *snapshot,
 					  const char *name);
 

@@ -38,6 +38,14 @@ bool tfp_name_is_capture(const char *name, enum tfp_compression *compression, si
 	return true;
 }
 
+bool tfp_name_is_events(const char *name)
+{
+	size_t rest;
+	/* The last is an empty file that profilers leave behind for TensorBoard. */
+	return name[0] != '.' && strstr(name, "tfevents") &&
+	       !tfp_name_ends_with(name, strlen(name), ".profile-empty", &rest);
+}
+
 bool tfp_name_is_partial(const char *name)
 {
 	return strstr(name, CAPTURE_NAME) &&

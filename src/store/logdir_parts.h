@@ -98,12 +98,13 @@ struct tfp_scan {
 	struct tfp_scan_frame frames[TFP_SCAN_MAX_DEPTH];
 	size_t depth;
 	const char **pending; /* names of sub-folders, those of the deepest frame last */
-	struct tfp_found *found;
-	struct tfp_found_folder *folders;
+	struct tfp_found *found, *events;
+	struct tfp_found_folder *folders, *event_folders;
 	const char **links;               /* paths of links to folders, when they are followed */
 	struct tfp_directory_id *visited; /* a hash table, when links are followed */
 	const char **notes;
-	struct tfp_scan_list pendings, founds, folder_list, link_list, visiteds, note_list;
+	struct tfp_scan_list pendings, founds, event_list, folder_list, event_folder_list,
+		link_list, visiteds, note_list;
 	size_t notes_dropped;
 	struct tfp_seen seen[TFP_SCAN_MAX_SEEN];
 	size_t seen_count;
@@ -127,6 +128,8 @@ enum tfp_compression tfp_name_compression(const char *name, size_t *stem);
 /* Whether a file of that name is a capture; *host is the length of its host's
  * name, 0 when it has none. */
 bool tfp_name_is_capture(const char *name, enum tfp_compression *compression, size_t *host);
+/* Whether a file of that name holds events of TensorBoard. */
+bool tfp_name_is_events(const char *name);
 /* Whether a file of that name is a capture that is still being written. */
 bool tfp_name_is_partial(const char *name);
 const char *tfp_path_last_part(const char *path);

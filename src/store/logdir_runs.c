@@ -128,6 +128,13 @@ static void name_run(struct tfp_scan *s, struct tfp_str_map *names, const char *
 	}
 }
 
+static int by_events(const void *a, const void *b)
+{
+	const struct tfp_capture_file *x = a, *y = b;
+	int order = strcmp(x->host, y->host);
+	return order ? order : strcmp(x->name, y->name);
+}
+
 static int by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct tfp_found_folder *)a)->path,
@@ -139,18 +146,67 @@ static int by_name_descending(const void *a, const void *b)
 	return strcmp(((const struct tfp_run *)b)->name, ((const struct tfp_run *)a)->name);
 }
 
-void tfp_scan_make_runs(struct tfp_scan *s, struct tfp_logdir_snapshot *out)
+/* Files of events by name, each a host. */
+static bool list_events(struct tfp_scan *s, const struct tfp_found_folder *folder,
+			struct tfp_run *run)
 {
-	size_t count = s->folder_list.count;
-	if (!count)
-		return;
-	struct tfp_run *runs = tfp_arena_zalloc(s->arena, count, sizeof(*runs));
-	struct tfp_str_map names = {0};
+	size_t count = folder->end - folder->first;
+	struct tfp_capture_file *hosts = tfp_arena_alloc(s->arena, count * sizeof(*hosts));
+	if (!hosts)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct tfp_found *f = &s->events[folder->first + i];
+		hosts[i] = (struct tfp_capture_file){
+			.host = tfp_scan_clean_copy(s, f->name, strlen(f->name)),
+			.path = f->path,
+			.name = f->name,
+			.is_events = true,
+			.identity = f->identity,
+		};
+		if (!hosts[i].host)
+			return false;
+		run->bytes += f->identity.bytes;
+		if (i == 0 || f->identity.modified_ns > run->modified_ns)
+			run->modified_ns = f->identity.modified_ns;
+	}
+	qsort(hosts, count, sizeof(*hosts), by_events);
+	run->kind = TFP_RUN_GRAPH;
+	run->hosts = hosts;
+	run->host_count = count;
+	return true;
+}
+
+static struct tfp_run *make_event_runs(struct tfp_scan *s, struct tfp_str_map *names, size_t *count)
+{
+	*count = s->event_folder_list.count;
+	struct tfp_run *runs = tfp_arena_zalloc(s->arena, *count + 1, sizeof(*runs));
 	if (!runs) {
 		s->no_memory = true;
-		return;
+		return NULL;
 	}
-	qsort(s->folders, count, sizeof(*s->folders), by_path);
+	if (*count)
+		qsort(s->event_folders, *count, sizeof(*s->event_folders), by_path);
+	for (size_t i = 0; i < *count && !s->no_memory; i++) {
+		const struct tfp_found_folder *f = &s->event_folders[i];
+		name_run(s, names, f->path, &runs[i], (uint32_t)(s->folder_list.count + i));
+		if (!list_events(s, f, &runs[i]))
+			s->no_memory = true;
+	}
+	if (*count && !s->no_memory)
+		qsort(runs, *count, sizeof(*runs), by_name_descending);
+	return runs;
+}
+
+static struct tfp_run *make_capture_runs(struct tfp_scan *s, struct tfp_str_map *names)
+{
+	size_t count = s->folder_list.count;
+	struct tfp_run *runs = tfp_arena_zalloc(s->arena, count + 1, sizeof(*runs));
+	if (!runs) {
+		s->no_memory = true;
+		return NULL;
+	}
+	if (count)
+		qsort(s->folders, count, sizeof(*s->folders), by_path);
 	/* Runs in their proper place have the first say on names. */
 	for (int proper = 1; proper >= 0; proper--) {
 		for (size_t i = 0; i < count && !s->no_memory; i++) {
@@ -158,15 +214,23 @@ void tfp_scan_make_runs(struct tfp_scan *s, struct tfp_logdir_snapshot *out)
 			const struct tfp_found_folder *f = &s->folders[i];
 			if ((tfp_scan_after_profile(s, f->path, &head) != NULL) != proper)
 				continue;
-			name_run(s, &names, f->path, &runs[i], (uint32_t)i);
+			name_run(s, names, f->path, &runs[i], (uint32_t)i);
 			if (!make_hosts(s, f, &runs[i]))
 				s->no_memory = true;
 		}
 	}
+	if (count && !s->no_memory)
+		qsort(runs, count, sizeof(*runs), by_name_descending);
+	return runs;
+}
+
+void tfp_scan_make_runs(struct tfp_scan *s, struct tfp_logdir_snapshot *out)
+{
+	struct tfp_str_map names = {0};
+	out->runs = make_capture_runs(s, &names);
+	out->run_count = s->folder_list.count;
+	/* What captures have taken as a name is theirs. */
+	if (!s->no_memory)
+		out->event_runs = make_event_runs(s, &names, &out->event_run_count);
 	tfp_str_map_release(&names);
-	if (s->no_memory)
-		return;
-	qsort(runs, count, sizeof(*runs), by_name_descending);
-	out->runs = runs;
-	out->run_count = count;
 }

@@ -15,19 +15,27 @@ static uint64_t hash_text(const char *text, uint64_t seed)
 	return tfp_hash_bytes(text, strlen(text), seed);
 }
 
-/* Of the content, and no counter, so that it is the same after a restart. */
-static uint64_t content_hash(const struct tfp_logdir_snapshot *s)
+static uint64_t hash_runs(const struct tfp_run *runs, size_t count, uint64_t h)
 {
-	const uint64_t totals[] = {s->run_count, s->folders, s->files, s->truncated};
-	uint64_t h = tfp_hash_bytes(totals, sizeof(totals), 0);
-	for (size_t i = 0; i < s->run_count; i++) {
-		const struct tfp_run *run = &s->runs[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct tfp_run *run = &runs[i];
 		h = hash_text(run->name, h);
 		for (size_t j = 0; j < run->host_count; j++) {
 			h = hash_text(run->hosts[j].path, h);
 			h = tfp_file_identity_hash(&run->hosts[j].identity, h);
 		}
 	}
+	return h;
+}
+
+/* Of the content, and no counter, so that it is the same after a restart. */
+static uint64_t content_hash(const struct tfp_logdir_snapshot *s)
+{
+	const uint64_t totals[] = {s->run_count, s->event_run_count, s->folders, s->files,
+				   s->truncated};
+	uint64_t h = tfp_hash_bytes(totals, sizeof(totals), 0);
+	h = hash_runs(s->runs, s->run_count, h);
+	h = hash_runs(s->event_runs, s->event_run_count, h);
 	for (size_t i = 0; i < s->note_count; i++)
 		h = hash_text(s->notes[i], h);
 	return h;
@@ -39,7 +47,9 @@ static void scan_release(struct tfp_scan *s)
 	tfp_buf_release(&s->path);
 	tfp_free(s->pending);
 	tfp_free(s->found);
+	tfp_free(s->events);
 	tfp_free(s->folders);
+	tfp_free(s->event_folders);
 	tfp_free(s->links);
 	tfp_free(s->visited);
 	tfp_free(s->notes);

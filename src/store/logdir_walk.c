@@ -62,6 +62,13 @@ void tfp_scan_add_capture(struct tfp_scan *s, const char *path, enum tfp_compres
 				tfp_file_identity_of(st)};
 }
 
+static void add_events(struct tfp_scan *s, const char *path, const struct stat *st)
+{
+	if (path && tfp_scan_grow(s, &s->events, &s->event_list, sizeof(*s->events)))
+		s->events[s->event_list.count++] = (struct tfp_found){
+			path, tfp_path_last_part(path), TFP_PLAIN, tfp_file_identity_of(st)};
+}
+
 static bool follows(const struct tfp_scan *s)
 {
 	return s->dir->flags & TFP_LOGDIR_FOLLOW_SYMLINKS;
@@ -137,6 +144,9 @@ static void see_entry(struct tfp_scan *s, int fd, const struct dirent *e, struct
 					     &st);
 	} else if (strstr(e->d_name, "tfevents")) {
 		seen->event_files++;
+		if (type == DT_REG && tfp_name_is_events(e->d_name) &&
+		    (known || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0))
+			add_events(s, entry_path(s, s->arena, e->d_name), &st);
 	} else if (!seen->partial && tfp_name_is_partial(e->d_name)) {
 		seen->partial = tfp_scan_copy(s, &s->scratch, e->d_name, strlen(e->d_name));
 	}
@@ -165,12 +175,22 @@ void tfp_scan_add_folder(struct tfp_scan *s, const char *path, size_t first)
 			(struct tfp_found_folder){kept, first, s->founds.count};
 }
 
+static void add_event_folder(struct tfp_scan *s, size_t first)
+{
+	const char *kept = tfp_scan_copy(s, s->arena, tfp_buf_text(&s->path), s->path.size);
+	if (kept &&
+	    tfp_scan_grow(s, &s->event_folders, &s->event_folder_list, sizeof(*s->event_folders)))
+		s->event_folders[s->event_folder_list.count++] =
+			(struct tfp_found_folder){kept, first, s->event_list.count};
+}
+
 /* Reads the folder at s->path whole, and keeps fd, which is handed over, if it
  * has folders to visit. */
 static void read_folder(struct tfp_scan *s, int fd)
 {
 	struct tfp_seen seen = {0};
 	size_t first = s->founds.count, pending = s->pendings.count;
+	size_t first_event = s->event_list.count;
 	DIR *stream = fdopendir(fd);
 	if (!stream) {
 		s->truncated = true;
@@ -208,6 +228,8 @@ static void read_folder(struct tfp_scan *s, int fd)
 			break;
 	}
 
+	if (s->event_list.count > first_event)
+		add_event_folder(s, first_event);
 	bool explain = s->seen_count < TFP_SCAN_MAX_SEEN && s->founds.count == 0;
 	size_t head;
 	if (s->founds.count > first) {

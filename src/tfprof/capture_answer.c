@@ -315,11 +315,23 @@ static void write_partial(const struct writer *w)
 	tfp_json_end_object(w->j);
 }
 
+static void write_graph_notes(const struct writer *w)
+{
+	tfp_json_add_string(w->j, "A graph run: flops are those that were recorded, or else "
+				  "follow from shapes by TensorFlow's formulas, which not all "
+				  "operations have.");
+	if (!w->view->work->has_devices)
+		tfp_json_add_string(w->j, "No work of accelerators was timed: accelerator times "
+					  "are unknown.");
+}
+
 static void write_notes(const struct writer *w, bool gave_up)
 {
 	const struct tfp_capture_work *work = w->view->work;
 	tfp_json_begin_array_of(w->j, "notes");
-	if (!work->has_devices)
+	if (work->graph)
+		write_graph_notes(w);
+	else if (!work->has_devices)
 		tfp_json_add_string(w->j,
 				    "The run has no work of devices: accelerator times, flops "
 				    "and bytes are unknown.");
@@ -329,7 +341,7 @@ static void write_notes(const struct writer *w, bool gave_up)
 	if (!work->any_instruction && work->has_devices)
 		tfp_json_add_string(w->j, "No instruction of a program that the run holds ran: "
 					  "output bytes and sources are unknown.");
-	if (work->program_count && !work->parameter_count)
+	if (!work->graph && work->program_count && !work->parameter_count)
 		tfp_json_add_string(w->j, "No entry parameter of a program matches the rule for "
 					  "parameters.");
 	if (work->by_module)

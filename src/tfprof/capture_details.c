@@ -54,6 +54,20 @@ static const struct tfp_tree_node *next_below(const struct tfp_tree_node *n,
 	return n == top ? NULL : n->kept_next;
 }
 
+/* A node of a graph run ran on both sides. */
+static void add_steps_of_node(struct details *d, const struct tfp_unit *unit)
+{
+	const struct tfp_capture_work *work = d->view->work;
+	for (uint32_t c = 0; c < unit->cell_count; c++) {
+		const struct tfp_op_step *cell = &work->cells.cells[unit->first_cell + c];
+		struct tfp_taken taken = {.known = 0};
+		tfp_unit_add(work, unit, cell->step, &taken);
+		d->device_ps[cell->step] += (uint64_t)taken.amounts[TFP_ACCELERATOR_TIME];
+		d->host_ps[cell->step] += (uint64_t)taken.amounts[TFP_CPU_TIME];
+		d->runs[cell->step] += cell->occurrences;
+	}
+}
+
 /* Runs of an op in a step are those of the part that ran most. */
 static void add_steps(struct details *d, const struct tfp_capture_node *node)
 {
@@ -62,6 +76,11 @@ static void add_steps(struct details *d, const struct tfp_capture_node *node)
 		for (uint32_t u = node->first_unit; u != TFP_UNIT_NONE; u = d->view->next_unit[u]) {
 			const struct tfp_unit *unit = &work->units[u];
 			bool host = unit->kind == TFP_UNIT_HOST;
+			if (unit->kind == TFP_UNIT_NODE) {
+				if (pass == 0)
+					add_steps_of_node(d, unit);
+				continue;
+			}
 			for (uint32_t c = 0; c < unit->cell_count; c++) {
 				const struct tfp_op_step *cell =
 					&work->cells.cells[unit->first_cell + c];

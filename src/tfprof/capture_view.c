@@ -311,6 +311,8 @@ static bool is_listed(const struct tfp_capture_view *v, const struct tfp_unit *u
 	bool programs = v->choice.view == TFP_VIEW_CODE || v->choice.view == TFP_VIEW_GRAPH;
 	if (!programs)
 		return unit->kind != TFP_UNIT_UNNAMED || v->choice.others;
+	if (unit->kind == TFP_UNIT_NODE)
+		return true;
 	if (unit->kind != TFP_UNIT_DEVICE && unit->kind != TFP_UNIT_UNNAMED)
 		return false;
 	return v->choice.others || unit->origin == TFP_ORIGIN_INSTRUCTION ||

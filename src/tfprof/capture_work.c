@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "session/summary.h"
 #include "tfprof/capture_path.h"
+#include "tfprof/graph_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,7 +110,8 @@ static uint32_t device_of(struct tfp_capture_work *work, const char *host, struc
 	char *name = tfp_arena_alloc(&work->arena, size + 1);
 	if (!name || !TFP_GROW(work->devices, work->device_count, work->device_room))
 		return TFP_STR_MAP_NONE;
-	snprintf(name, size + 1, "%s %.*s", host, (int)plane.size, plane.data);
+	size = (size_t)snprintf(name, size + 1, "%s%s%.*s", host, *host ? " " : "", (int)plane.size,
+				plane.data);
 	uint32_t at = tfp_str_map_add(&work->by_device, name, size, (uint32_t)work->device_count);
 	if (at == work->device_count)
 		work->devices[work->device_count++] = (struct tfp_str){name, size};
@@ -157,6 +159,24 @@ static uint32_t step_of(struct tfp_capture_work *work, struct tfp_str name, size
 	work->steps[work->step_count++].name =
 		name.size ? (struct tfp_str){kept, key.size} : nothing;
 	return at;
+}
+
+struct tfp_unit *tfp_work_unit(struct tfp_capture_work *work, enum tfp_unit_kind kind,
+			       uint64_t program_id, struct tfp_str name)
+{
+	return enter(work, kind, program_id, name);
+}
+
+bool tfp_work_device(struct tfp_capture_work *work, struct tfp_unit *unit, const char *host,
+		     struct tfp_str plane)
+{
+	uint32_t device = device_of(work, host, plane);
+	return device != TFP_STR_MAP_NONE && use_device(work, unit, device);
+}
+
+uint32_t tfp_work_step(struct tfp_capture_work *work, struct tfp_str name, size_t place)
+{
+	return step_of(work, name, place);
 }
 
 /* ---- a host ---- */
@@ -581,11 +601,29 @@ static bool finish(struct tfp_capture_work *work)
 		for (uint32_t i = 0; i < program->count; i++) {
 			struct tfp_captured_instruction *one = &program->instructions[i];
 			if (one->unit == TFP_UNIT_NONE)
-				one->unit = tfp_unit_find(work, TFP_UNIT_DEVICE, program->id,
-							  one->name);
+				one->unit = tfp_unit_find(
+					work, work->graph ? TFP_UNIT_NODE : TFP_UNIT_DEVICE,
+					program->id, one->name);
 		}
 	}
 	return name_types(work);
+}
+
+enum tfp_status tfp_work_begin(struct tfp_capture_work *work,
+			       const struct tfp_capture_wanted *wanted, struct tfp_error *err)
+{
+	*work = (struct tfp_capture_work){0};
+	tfp_arena_init(&work->arena, SIZE_MAX);
+	return tfp_name_match_init_strict(
+		&work->parameters,
+		wanted->parameters_regexes ? wanted->parameters_regexes : TFP_PARAMETERS_RULE, err);
+}
+
+enum tfp_status tfp_work_finish(struct tfp_capture_work *work, struct tfp_error *err)
+{
+	if (tfp_cancelled())
+		return tfp_fail_cancelled(err);
+	return finish(work) ? TFP_OK : no_memory(err);
 }
 
 enum tfp_status tfp_capture_work_init(struct tfp_capture_work *work,
@@ -594,22 +632,15 @@ enum tfp_status tfp_capture_work_init(struct tfp_capture_work *work,
 				      struct tfp_error *err)
 {
 	struct visit v = {.work = work, .wanted = wanted};
-	*work = (struct tfp_capture_work){0};
-	tfp_arena_init(&work->arena, SIZE_MAX);
-	enum tfp_status status = tfp_name_match_init_strict(
-		&work->parameters,
-		wanted->parameters_regexes ? wanted->parameters_regexes : TFP_PARAMETERS_RULE, err);
+	enum tfp_status status = tfp_work_begin(work, wanted, err);
 	if (status == TFP_OK)
 		status = tfp_session_each(session, visit_host, &v, err);
-	if (status == TFP_OK && tfp_cancelled())
-		status = tfp_fail_cancelled(err);
-	if (status == TFP_OK && !finish(work))
-		status = no_memory(err);
-	return status;
+	return status == TFP_OK ? tfp_work_finish(work, err) : status;
 }
 
 void tfp_capture_work_release(struct tfp_capture_work *work)
 {
+	tfp_graph_run_free(work->graph);
 	tfp_free(work->units);
 	tfp_free(work->steps);
 	tfp_free(work->devices);
@@ -704,6 +735,10 @@ void tfp_unit_add(const struct tfp_capture_work *work, const struct tfp_unit *un
 	int64_t self = time_of(part.self_time_ps);
 	taken->flags |= unit->flags;
 	switch (unit->kind) {
+	case TFP_UNIT_NODE:
+		taken->flags |= unit->flags;
+		tfp_graph_node_add(work->graph, unit->node, step, step == TFP_CAPTURE_ALL, taken);
+		return;
 	case TFP_UNIT_PARAMETER:
 		add(taken, TFP_PARAMETERS, unit->parameters);
 		add(taken, TFP_DEFINED, 1);

@@ -27,7 +27,10 @@ enum tfp_unit_kind {
 	TFP_UNIT_HOST,
 	TFP_UNIT_PARAMETER,
 	TFP_UNIT_MEMORY,
+	TFP_UNIT_NODE, /* of a graph run (graph_run.h) */
 };
+
+struct tfp_graph_run;
 
 #define TFP_UNIT_NONE UINT32_MAX
 
@@ -47,8 +50,9 @@ struct tfp_unit {
 	int64_t output_bytes;                      /* of one */
 	int64_t parameters;
 	int64_t requested_bytes, peak_bytes, residual_bytes;
-	uint32_t first_cell, cell_count; /* in cells */
-	uint32_t first_device;           /* in uses, + 1; 0: none */
+	uint32_t first_cell, cell_count;     /* in cells */
+	uint32_t first_device;               /* in uses, + 1; 0: none */
+	const struct tfp_profile_node *node; /* of a graph run */
 };
 
 struct tfp_unit_device {
@@ -102,6 +106,7 @@ struct tfp_capture_work {
 	size_t use_count, use_room;
 	struct tfp_captured_program *programs;
 	size_t program_count, program_room;
+	struct tfp_graph_run *graph; /* owned; NULL of captures */
 	struct tfp_name_match parameters;
 	bool has_devices, has_host, has_memory, by_module, any_instruction;
 	size_t parameter_count; /* entry parameters that the rule found */
@@ -115,6 +120,20 @@ enum tfp_status tfp_capture_work_init(struct tfp_capture_work *work,
 				      struct tfp_error *err) TFP_CHECK;
 /* Accepts zeroed memory. */
 void tfp_capture_work_release(struct tfp_capture_work *work);
+
+/* For other sources of work: before all and after all. */
+enum tfp_status tfp_work_begin(struct tfp_capture_work *work,
+			       const struct tfp_capture_wanted *wanted,
+			       struct tfp_error *err) TFP_CHECK;
+enum tfp_status tfp_work_finish(struct tfp_capture_work *work, struct tfp_error *err) TFP_CHECK;
+/* These return NULL, false and TFP_STR_MAP_NONE without memory. */
+/* Finds a unit, or makes it with all else empty. It holds until the next call. */
+struct tfp_unit *tfp_work_unit(struct tfp_capture_work *work, enum tfp_unit_kind kind,
+			       uint64_t program_id, struct tfp_str name);
+bool tfp_work_device(struct tfp_capture_work *work, struct tfp_unit *unit, const char *host,
+		     struct tfp_str plane);
+/* The number of the step of that name. */
+uint32_t tfp_work_step(struct tfp_capture_work *work, struct tfp_str name, size_t place);
 
 /* Which part of the capture: all of it, the mean of its steps, or a step from 0 on. The amounts
  * of the mean are those of all steps together: tfp_capture_divisor of them. */

@@ -102,6 +102,9 @@ enum tfp_status tfp_session_findings(const struct tfp_session *session,
 				     void *context, struct tfp_error *err)
 {
 	struct told told = {session, see, context};
+	/* Event files have no summaries. */
+	if (session->run->kind != TFP_RUN_CAPTURE)
+		return TFP_OK;
 	return tfp_session_summaries(session, TFP_SUMMARY_BRIEF, tell_findings, &told, err);
 }
 
@@ -180,8 +183,10 @@ enum tfp_status tfp_diagnostics_json(const struct tfp_session *session, struct t
 	tfp_json_begin_object(&j);
 	tfp_json_begin_array_of(&j, "entries");
 	tfp_json_begin_array(&d.captures);
-	enum tfp_status status =
-		tfp_session_summaries(session, TFP_SUMMARY_BRIEF, add_diagnostics, &d, err);
+	enum tfp_status status = TFP_OK;
+	if (session->run->kind == TFP_RUN_CAPTURE)
+		status =
+			tfp_session_summaries(session, TFP_SUMMARY_BRIEF, add_diagnostics, &d, err);
 	tfp_json_end_array(&d.captures);
 	tfp_json_end_array(&j);
 	tfp_json_key(&j, "captures");

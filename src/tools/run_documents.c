@@ -73,6 +73,7 @@ static void put_run(struct tfp_json *j, const struct tfp_dated_run *dated)
 	const struct tfp_run *run = dated->run;
 	tfp_json_begin_object(j);
 	tfp_json_set_string(j, "run", run->name);
+	tfp_json_set_string(j, "kind", tfp_run_kind_name(run));
 	tfp_json_begin_array_of(j, "hosts");
 	for (size_t i = 0; i < run->host_count; i++)
 		tfp_json_add_string(j, run->hosts[i].host);
@@ -95,10 +96,10 @@ static void put_notes(struct tfp_json *j, const char *key,
 }
 
 static void put_problem(struct tfp_json *j, const struct tfp_logdir *dir,
-			const struct tfp_logdir_snapshot *snapshot)
+			const struct tfp_logdir_snapshot *snapshot, size_t run_count)
 {
 	struct tfp_error problem;
-	if (!tfp_run_list_problem(dir, snapshot, &problem)) {
+	if (run_count || !tfp_run_list_problem(dir, snapshot, &problem)) {
 		tfp_json_set_null(j, "problem");
 		return;
 	}
@@ -116,7 +117,8 @@ enum tfp_status tfp_run_list_json(struct tfp_run_info *info,
 	const struct tfp_logdir *dir = tfp_run_info_logdir(info);
 	struct tfp_dated_run *sorted;
 	struct tfp_json j;
-	enum tfp_status status = tfp_run_info_sort(info, snapshot, &sorted, err);
+	size_t count;
+	enum tfp_status status = tfp_run_info_sort(info, snapshot, &sorted, &count, err);
 	if (status != TFP_OK)
 		return status;
 	tfp_json_init(&j, json);
@@ -124,7 +126,7 @@ enum tfp_status tfp_run_list_json(struct tfp_run_info *info,
 	tfp_json_set_string(&j, "logdir", tfp_logdir_path(dir));
 	tfp_json_set_string(&j, "version", TFP_VERSION);
 	tfp_json_begin_array_of(&j, "runs");
-	for (size_t i = 0; i < snapshot->run_count; i++)
+	for (size_t i = 0; i < count; i++)
 		put_run(&j, &sorted[i]);
 	tfp_json_end_array(&j);
 	tfp_free(sorted);
@@ -134,7 +136,7 @@ enum tfp_status tfp_run_list_json(struct tfp_run_info *info,
 	tfp_json_set_boolean(&j, "truncated", snapshot->truncated);
 	tfp_json_end_object(&j);
 	put_notes(&j, "notes", snapshot);
-	put_problem(&j, dir, snapshot);
+	put_problem(&j, dir, snapshot, count);
 	tfp_json_end_object(&j);
 	return tfp_json_finish(&j, err);
 }
@@ -192,6 +194,7 @@ enum tfp_status tfp_run_info_json(struct tfp_run_info *info, const struct tfp_ru
 	tfp_json_init(&j, json);
 	tfp_json_begin_object(&j);
 	tfp_json_set_string(&j, "run", run->name);
+	tfp_json_set_string(&j, "kind", tfp_run_kind_name(run));
 	tfp_json_set_count(&j, "bytes", run->bytes);
 	set_milliseconds(&j, "time_ms", dated.time_ns);
 	tfp_json_set_string(&j, "time_from", tfp_time_source_name(dated.source));

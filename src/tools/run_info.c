@@ -5,6 +5,7 @@
 #include "analysis/events/schema.h"
 #include "base/alloc.h"
 #include "base/budget.h"
+#include "session/graph_runs.h"
 #include "session/run_times.h"
 #include "store/file_notes.h"
 
@@ -24,6 +25,7 @@ struct tfp_run_info {
 	struct tfp_logdir *dir;
 	struct tfp_pool *pool;
 	struct tfp_run_times *times;
+	struct tfp_graph_runs *graphs;
 	uint64_t max_bytes;
 	struct tfp_file_notes *looks; /* of struct note */
 };
@@ -67,6 +69,8 @@ enum tfp_status tfp_run_info_new(struct tfp_run_info **out, struct tfp_logdir *d
 	if (status == TFP_OK)
 		status = tfp_run_times_new(&info->times, dir, pool, err);
 	if (status == TFP_OK)
+		status = tfp_graph_runs_new(&info->graphs, dir, pool, err);
+	if (status == TFP_OK)
 		*out = info;
 	else
 		tfp_run_info_free(info);
@@ -79,6 +83,7 @@ void tfp_run_info_free(struct tfp_run_info *info)
 		return;
 	tfp_file_notes_free(info->looks);
 	tfp_run_times_free(info->times);
+	tfp_graph_runs_free(info->graphs);
 	tfp_free(info);
 }
 
@@ -183,6 +188,9 @@ enum tfp_status tfp_run_looks_init(struct tfp_run_looks *r, struct tfp_run_info 
 		tfp_run_looks_release(r);
 		return no_memory(err);
 	}
+	/* There is nothing of a capture to be seen in files of events. */
+	if (run->kind != TFP_RUN_CAPTURE)
+		return TFP_OK;
 	tfp_pool_for(info->pool, run->host_count, look_at_host, r);
 	for (size_t i = 0; i < run->host_count; i++) {
 		/* Not so many at a time, then. */
@@ -204,7 +212,10 @@ enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *
 			       struct tfp_run_traits *traits, struct tfp_error *err)
 {
 	struct tfp_run_looks r;
-	*traits = (struct tfp_run_traits){.unreadable = true};
+	*traits = (struct tfp_run_traits){.unreadable = run->kind == TFP_RUN_CAPTURE,
+					  .graph_run = run->kind == TFP_RUN_GRAPH};
+	if (traits->graph_run)
+		return TFP_OK;
 	enum tfp_status status = tfp_run_looks_init(&r, info, run, err);
 	if (status != TFP_OK)
 		return status;
@@ -228,8 +239,14 @@ enum tfp_status tfp_newest_run(struct tfp_run_info *info,
 			       const struct tfp_run **run, struct tfp_error *err)
 {
 	struct tfp_dated_run *sorted;
-	enum tfp_status status = tfp_run_times_sort(info->times, snapshot, &sorted, err);
-	if (status == TFP_OK)
+	size_t count = snapshot->run_count;
+	enum tfp_status status;
+	*run = NULL;
+	if (count)
+		status = tfp_run_times_sort(info->times, snapshot, &sorted, err);
+	else
+		status = tfp_run_info_sort(info, snapshot, &sorted, &count, err);
+	if (status == TFP_OK && count)
 		*run = sorted[0].run;
 	tfp_free(sorted);
 	return status;
@@ -237,14 +254,42 @@ enum tfp_status tfp_newest_run(struct tfp_run_info *info,
 
 enum tfp_status tfp_run_info_sort(struct tfp_run_info *info,
 				  const struct tfp_logdir_snapshot *snapshot,
-				  struct tfp_dated_run **sorted, struct tfp_error *err)
+				  struct tfp_dated_run **sorted, size_t *count,
+				  struct tfp_error *err)
 {
-	return tfp_run_times_sort(info->times, snapshot, sorted, err);
+	struct tfp_dated_run *graphs = NULL;
+	size_t captures = snapshot->run_count;
+	*sorted = NULL;
+	enum tfp_status status = tfp_graph_runs_list(info->graphs, snapshot, &graphs, count, err);
+	if (status == TFP_OK)
+		status = tfp_run_times_sort(info->times, snapshot, sorted, err);
+	if (status == TFP_OK && *count) {
+		void *both = tfp_reallocarray(*sorted, captures + *count, sizeof(**sorted));
+		if (both)
+			*sorted = both;
+		else
+			status = tfp_fail(err, TFP_NO_MEMORY, "no memory for a list of runs");
+	}
+	if (status == TFP_OK) {
+		for (size_t i = 0; i < *count; i++)
+			(*sorted)[captures + i] = graphs[i];
+		*count += captures;
+		tfp_dated_runs_sort(*sorted, *count);
+	} else {
+		tfp_free(*sorted);
+		*sorted = NULL;
+	}
+	tfp_free(graphs);
+	return status;
 }
 
 struct tfp_dated_run tfp_run_info_time_of(struct tfp_run_info *info, const struct tfp_run *run)
 {
-	return tfp_run_times_of(info->times, run);
+	struct tfp_dated_run dated;
+	if (run->kind == TFP_RUN_CAPTURE)
+		return tfp_run_times_of(info->times, run);
+	tfp_graph_runs_has(info->graphs, run, &dated);
+	return dated;
 }
 
 bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_snapshot *snapshot,
@@ -268,4 +313,9 @@ bool tfp_run_list_problem(const struct tfp_logdir *dir, const struct tfp_logdir_
 const struct tfp_logdir *tfp_run_info_logdir(const struct tfp_run_info *info)
 {
 	return info->dir;
+}
+
+const char *tfp_run_kind_name(const struct tfp_run *run)
+{
+	return run->kind == TFP_RUN_GRAPH ? "graph run" : "capture";
 }

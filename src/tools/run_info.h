@@ -34,6 +34,8 @@ enum tfp_status tfp_run_info_new(struct tfp_run_info **out, struct tfp_logdir *d
 /* Accepts NULL. */
 void tfp_run_info_free(struct tfp_run_info *info);
 
+/* "capture" or "graph run". */
+const char *tfp_run_kind_name(const struct tfp_run *run);
 /* The directory that the runs are in. */
 const struct tfp_logdir *tfp_run_info_logdir(const struct tfp_run_info *info);
 
@@ -67,11 +69,13 @@ enum tfp_status tfp_run_traits(struct tfp_run_info *info, const struct tfp_run *
 
 /* When a run was made (run_times.h). */
 struct tfp_dated_run tfp_run_info_time_of(struct tfp_run_info *info, const struct tfp_run *run);
-/* The snapshot's runs, newest first; the caller frees the list with tfp_free. */
+/* The snapshot's runs, captures and graph runs, newest first; the caller frees the list with
+ * tfp_free. */
 enum tfp_status tfp_run_info_sort(struct tfp_run_info *info,
 				  const struct tfp_logdir_snapshot *snapshot,
-				  struct tfp_dated_run **sorted, struct tfp_error *err) TFP_CHECK;
-/* The newest of the runs, of which there is one at least. */
+				  struct tfp_dated_run **sorted, size_t *count,
+				  struct tfp_error *err) TFP_CHECK;
+/* The newest of the captures, or else of the graph runs; *run is NULL when there is neither. */
 enum tfp_status tfp_newest_run(struct tfp_run_info *info,
 			       const struct tfp_logdir_snapshot *snapshot,
 			       const struct tfp_run **run, struct tfp_error *err) TFP_CHECK;

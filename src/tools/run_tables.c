@@ -41,16 +41,18 @@ enum tfp_status tfp_run_list_answer(struct tfp_run_info *info,
 		{"time", "Time", TFP_CELL_TEXT},
 		{"time_from", "Time from", TFP_CELL_TEXT},
 		{"names", "Names of hosts", TFP_CELL_TEXT},
+		{"kind", "Kind", TFP_CELL_TEXT},
 	};
 	struct tfp_dated_run *sorted;
-	enum tfp_status status = tfp_run_info_sort(info, snapshot, &sorted, err);
+	size_t count;
+	enum tfp_status status = tfp_run_info_sort(info, snapshot, &sorted, &count, err);
 	if (status != TFP_OK)
 		return status;
 	struct tfp_table *t = &answer->tables[answer->table_count++];
 	tfp_table_init(t, columns, sizeof(columns) / sizeof(columns[0]));
 	struct tfp_buf names;
 	tfp_buf_init(&names, 1024);
-	for (size_t i = 0; i < snapshot->run_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct tfp_run *run = sorted[i].run;
 		tfp_buf_clear(&names);
 		size_t shown = 0;
@@ -64,6 +66,7 @@ enum tfp_status tfp_run_list_answer(struct tfp_run_info *info,
 		add_time(t, sorted[i].time_ns);
 		add_text(t, tfp_time_source_name(sorted[i].source));
 		add_text(t, tfp_buf_text(&names));
+		add_text(t, tfp_run_kind_name(run));
 	}
 	tfp_buf_release(&names);
 	tfp_free(sorted);

@@ -6,6 +6,7 @@
 #include "tfprof/capture_answer.h"
 #include "tfprof/capture_details.h"
 #include "tfprof/capture_output.h"
+#include "tfprof/graph_work.h"
 #include "tools/tool.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static enum tfp_status make(struct profile *p, const struct tfp_session *session
 {
 	enum tfp_status status = tfp_capture_request_init(&p->request, query, err);
 	if (status == TFP_OK)
-		status = tfp_capture_work_init(&p->work, session, &p->request.wanted, err);
+		status = tfp_run_work_init(&p->work, session, &p->request.wanted, err);
 	if (status == TFP_OK)
 		status = tfp_capture_view_init(&p->view, &p->work, &p->request.choice, err);
 	if (status == TFP_OK)
@@ -203,6 +204,7 @@ const struct tfp_tool tfp_tfprof = {
 	.summary = "Time, memory and flops by name scope, graph, operation or line of code.",
 	.place = 0, /* until it has a page */
 	.scope = TFP_HOSTS_BOTH,
+	.takes_graph_runs = true,
 	.takes_hosts = true,
 	.shows_steps = true,
 	.parameters =

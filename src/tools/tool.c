@@ -6,6 +6,9 @@
 /* Most bytes of one answer. */
 #define MAX_ANSWER ((size_t)1 << 30)
 
+static const char no_capture[] = "a graph run has no XPlane capture";
+static const char no_capture_sentence[] = "A graph run has no XPlane capture.";
+
 void tfp_answer_init(struct tfp_answer *answer)
 {
 	*answer = (struct tfp_answer){0};
@@ -99,12 +102,17 @@ enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_se
 				   session->hosts[0].host);
 		return TFP_BAD_QUERY;
 	}
+	if (session->run->kind == TFP_RUN_GRAPH && !tool->takes_graph_runs)
+		return tfp_fail(err, TFP_NOT_APPLICABLE, "%s has nothing to show: %s", tool->name,
+				no_capture);
 	struct rendering r = {tool, session, query, answer};
 	return tfp_one_state(session, render, &r, err);
 }
 
 const char *tfp_tool_reason(const struct tfp_tool *tool, const struct tfp_run_traits *traits)
 {
+	if (traits->graph_run)
+		return tool->takes_graph_runs ? NULL : no_capture_sentence;
 	unsigned has = (traits->host_planes ? TFP_NEEDS_HOST : 0u) |
 		       (traits->gpu_planes ? TFP_NEEDS_GPU : 0u) |
 		       (traits->tpu_planes ? TFP_NEEDS_TPU : 0u) |

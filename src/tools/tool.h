@@ -52,6 +52,7 @@ struct tfp_run_traits {
 	size_t gpu_planes, tpu_planes, host_planes;
 	size_t program_planes; /* that hold compiled programs */
 	bool unreadable;       /* no file of the run could be read */
+	bool graph_run;        /* the run is of event files, and has no capture at all */
 };
 
 /* What a run can be without. */
@@ -81,7 +82,8 @@ struct tfp_tool {
 	enum tfp_host_scope scope;
 	/* What of it /hosts offers XProf's clients; 0: all. */
 	enum tfp_host_scope peer_scope;
-	bool takes_hosts; /* several hosts of a run may be chosen by name */
+	bool takes_graph_runs; /* not captures alone */
+	bool takes_hosts;      /* several hosts of a run may be chosen by name */
 	/* The name under which XProf's clients know it (/run_tools); NULL: the same. */
 	const char *peer_name;
 	/* Of enum tfp_tool_need: a run that has one of these has something to show. 0: every run

@@ -4,9 +4,11 @@
 import concurrent.futures
 import os
 import shutil
+import struct
 import time
 
-from support import Case, captures, put, write
+from support import Case, captures, put, run_cli, write
+from test_cli import crc32c_masked
 
 
 class Kinds(Case):
@@ -408,3 +410,150 @@ class Explanations(Case):
         got = server.json("/run_list")
         self.assertTrue(got["searched"]["truncated"])
         self.assertIn("closed cannot be read", "".join(got["notes"]))
+
+
+def varint(n):
+    return bytes([n & 127 | 128]) + varint(n >> 7) if n > 127 else bytes([n])
+
+
+def field(number, *values):
+    out = b""
+    for value in values:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        elif isinstance(value, float):
+            out += varint(number << 3 | 1) + struct.pack("<d", value)
+        else:
+            value = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(value)) + value
+    return out
+
+
+def records(*events):
+    out = b""
+    for event in events:
+        head = struct.pack("<Q", len(event))
+        out += head + struct.pack("<I", crc32c_masked(head)) + event + struct.pack("<I", crc32c_masked(event))
+    return out
+
+
+def node(name, op, shape, *inputs):
+    """A NodeDef whose output has this shape, of which a variable is."""
+    dims = b"".join(field(2, field(1, size)) for size in shape)
+    attributes = [("_output_shapes", field(1, field(7, dims)))] + ([("shape", field(7, dims))] if op == "VariableV2" else [])
+    return field(1, field(1, name) + field(2, op) + field(3, *inputs)
+                 + b"".join(field(5, field(1, key) + field(2, value)) for key, value in attributes))
+
+
+def ran(**micros):
+    """A RunMetadata in which each node ran once on the CPU, for so long."""
+    stats = b"".join(field(2, field(1, name.replace("__", "/")) + field(2, 1000) + field(3, 0) + field(4, us) + field(5, us))
+                     for name, us in micros.items())
+    return field(1, field(1, field(1, "/job:localhost/replica:0/task:0/device:CPU:0") + stats))
+
+
+AT = field(1, 1700000000.5)
+
+
+class GraphRuns(Case):
+    """Event files that hold steps of a graph."""
+
+    START = AT + field(3, "brain.Event:2")
+    GRAPH = AT + field(4, node("in", "Placeholder", (2, 3)) + node("layer/w", "VariableV2", (3, 4))
+                       + node("layer/product", "MatMul", (2, 4), "in", "layer/w"))
+    STEPS = [AT + field(2, step) + field(8, field(1, "step") + field(2, ran(layer__w=2, layer__product=us)))
+             for step, us in ((10, 5), (20, 11))]
+    SUMMARY = AT + field(2, 1) + field(5, field(1, field(1, "loss") + field(2, b"")))
+    NAME = "train/events.out.tfevents.1700000000.h"
+
+    def setUp(self):
+        super().setUp()
+        write(self.path(self.NAME), records(self.START, self.GRAPH, self.SUMMARY, *self.STEPS))
+        write(self.path("eval/events.out.tfevents.1700000000.h"), records(self.START, self.SUMMARY))
+
+    def test_listed_beside_captures(self):
+        put(captures()[0], self.path("train/plugins/profile/r/h.xplane.pb"))
+        server = self.serve(self.folder)
+        self.assertEqual(server.json("/runs"), ["train/r"])
+        runs = {run["run"]: run for run in server.json("/run_list")["runs"]}
+        self.assertEqual({name: run["kind"] for name, run in runs.items()}, {"train/r": "capture", "train": "graph run"})
+        self.assertEqual((runs["train"]["time_ms"], runs["train"]["time_from"]), (1700000000500, "capture"))
+        self.assertEqual(server.json("/run_info", run="train")["kind"], "graph run")
+        self.assertIn(b"train,", run_cli("ls", self.folder, "--format", "csv").stdout)
+
+    def test_found_when_it_grows(self):
+        server = self.serve(self.folder)
+        self.assertEqual([run["run"] for run in server.json("/run_list")["runs"]], ["train"])
+        with open(self.path("eval/events.out.tfevents.1700000000.h"), "ab") as f:
+            f.write(records(*self.STEPS))
+        self.eventually(lambda: sorted(run["run"] for run in server.json("/run_list")["runs"]) == ["eval", "train"])
+
+    def test_the_views(self):
+        server = self.serve(self.folder)
+
+        def rows(**more):
+            answer = server.json("/data", run="train", tag="tfprof", select="micros,float_ops,params,occurrence", **more)
+            nodes, names = answer["nodes"], answer["names"]
+            self.assertEqual([step["name"] for step in answer["steps"]], ["10", "20"])
+            return {names[nodes["name"][i]]: tuple(nodes["total"][q][i] for q in ("micros", "float_ops", "params", "occurrence_run"))
+                    for i in range(answer["node_count"])}
+        # A product of 2x3 and 3x4 takes 2 * 2 * 3 * 4 flops, and there were two.
+        both = rows()
+        self.assertEqual(both["product"], (16, 96, None, 2))
+        self.assertEqual(both["w"], (4, None, 12, 2))
+        self.assertEqual(both["layer"], (20, 96, 12, 4))
+        self.assertEqual(both["in"][0], None)
+        self.assertEqual(rows(step="1")["product"], (11, 48, None, 1))
+        self.assertEqual(rows(step="mean")["product"], (8, 48, None, 1))
+        self.assertEqual(rows(view="op")["MatMul"][:2], (16, 96))
+        answer = server.json("/data", run="train", tag="tfprof", view="graph")
+        names = [answer["names"][i] for i in answer["nodes"]["name"]]
+        at = {name: i for i, name in enumerate(names)}
+        self.assertEqual(answer["nodes"]["parent"][at["layer/w"]], at["layer/product"])
+
+    def test_details_of_a_node(self):
+        server = self.serve(self.folder)
+        answer = server.json("/data", run="train", tag="tfprof", node='["layer","product"]')
+        totals = {q["id"]: q["total"] for q in answer["quantities"]}
+        self.assertEqual((totals["micros"], totals["cpu_micros"], totals["float_ops"]), (16, 16, 96))
+        self.assertEqual(answer["by_step"]["cpu_micros"], [5, 11])
+        self.assertEqual(answer["by_step"]["occurrence_run"], [1, 1])
+        self.assertEqual(answer["op_types"], ["MatMul"])
+
+    def test_in_a_terminal(self):
+        done = run_cli("scope", self.folder, "-select", "micros,params", text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("product", done.stdout)
+        done = run_cli("kernel_stats", self.folder, text=True)
+        self.assertIn("A graph run has no XPlane capture.", done.stdout + done.stderr)
+
+    def test_what_needs_a_capture_says_so(self):
+        server = self.serve(self.folder)
+        for path, more in (("/data", {"tag": "overview_page"}), ("/data_csv", {"tag": "kernel_stats"}),
+                           ("/trace_viewer/tracks", {}), ("/trace_viewer/export", {}), ("/module_list", {})):
+            with self.subTest(path=path):
+                answer = server.get(path, run="train", **more)
+                self.assertGreaterEqual(answer.status, 400)
+                self.assertIn("a graph run has no XPlane capture", answer.json()["error"]["message"])
+        self.assertEqual(server.json("/diagnostics", run="train")["entries"], [])
+        for tool in server.json("/tools", run="train"):
+            if tool["name"] != "tfprof":
+                self.assertEqual(tool["reason"], "A graph run has no XPlane capture.")
+        # A folder whose files hold no step.
+        answer = server.get("/data", run="eval", tag="tfprof")
+        self.assertEqual(answer.status, 404)
+        self.assertIn("hold no step", answer.json()["error"]["message"])
+
+    def test_damaged(self):
+        whole = records(self.START, self.GRAPH, *self.STEPS)
+        write(self.path("cut/a.tfevents"), whole[:-30])
+        write(self.path("other/a.tfevents"), b"no such file" * 1000)
+        flipped = bytearray(whole)
+        flipped[len(records(self.START)) + 40] ^= 1
+        write(self.path("flipped/a.tfevents"), bytes(flipped))
+        server = self.serve(self.folder)
+        runs = [run["run"] for run in server.json("/run_list")["runs"]]
+        self.assertEqual(sorted(runs), ["cut", "flipped", "train"])
+        self.assertEqual(len(server.json("/data", run="cut", tag="tfprof")["steps"]), 1)
+        for run in ("other", "flipped"):
+            self.assertEqual(server.get("/data", run=run, tag="tfprof").status, 404)

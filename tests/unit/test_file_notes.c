@@ -110,12 +110,38 @@ static void test_full(void **state)
 	tfp_file_notes_free(NULL);
 }
 
+/* Of a file that grows the note about its beginning is still good; not of one that shrank. */
+static void test_earlier(void **state)
+{
+	static const struct tfp_file_notes_config config = {.files = 8, .note_size = sizeof(int)};
+	struct tfp_file_notes *notes;
+	struct tfp_file_identity id = file;
+	struct tfp_error err;
+	int note = 7, got = 0;
+	(void)state;
+	id.bytes = 100;
+	assert_int_equal(tfp_file_notes_new(&notes, &config, &err), TFP_OK);
+	tfp_file_notes_write(notes, &id, &note);
+	id.bytes = 101;
+	id.modified_ns++;
+	assert_false(tfp_file_notes_recall(notes, &id, &got));
+	assert_true(tfp_file_notes_recall_earlier(notes, &id, &got));
+	assert_int_equal(got, 7);
+	id.bytes = 99;
+	assert_false(tfp_file_notes_recall_earlier(notes, &id, &got));
+	id.bytes = 101;
+	id.inode++;
+	assert_false(tfp_file_notes_recall_earlier(notes, &id, &got));
+	tfp_file_notes_free(notes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_identities),
 		cmocka_unit_test(test_one_state),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_earlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@ import type { GvizTable } from './gviz';
 
 export interface RunSummary {
   run: string;
+  /** A graph run is of TensorBoard's event files: of all tools only the profile shows it. */
+  kind?: 'capture' | 'graph run';
   hosts: string[];
   files: number;
   bytes: number;

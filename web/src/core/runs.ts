@@ -11,7 +11,7 @@ const INTERVAL_MS = 5000;
 const INTERVAL_MS_A_RUN = 2;
 
 /**
- * The other runs as one would compare with them: the nearest in time first; of two as near, the
+ * The other runs of the same kind as one would compare with them: the nearest in time first; of two as near, the
  * newer one.
  */
 export function nearest(runs: readonly RunSummary[], to: string): RunSummary[] {
@@ -19,7 +19,7 @@ export function nearest(runs: readonly RunSummary[], to: string): RunSummary[] {
   const away = (run: RunSummary): number =>
     own === undefined ? 0 : Math.abs(run.time_ms - own.time_ms);
   return runs
-    .filter(({ run }) => run !== to)
+    .filter(({ run, kind }) => run !== to && (kind ?? 'capture') === (own?.kind ?? 'capture'))
     .sort((a, b) => away(a) - away(b) || b.time_ms - a.time_ms || (a.run < b.run ? -1 : 1));
 }
 

@@ -9,6 +9,7 @@ import { fill, h } from '../core/dom';
 import { ago, bytes, count, dateTime, joined, plural, runTime, sentence } from '../core/format';
 import type { Page, PageContext, PageType } from '../core/page';
 import type { Column } from '../core/table_view';
+import { formatPlace, type Place } from '../core/url_state';
 
 interface Line {
   summary: RunSummary;
@@ -46,6 +47,8 @@ const TIME_FROM = {
   file: 'time of its files',
 } as const;
 
+const runPlace = (run: string): Place => ({ tool: '', params: { run } });
+
 class RunsPage implements Page {
   readonly element: HTMLElement;
   private readonly facts = h('p', { class: 'head-facts' });
@@ -61,6 +64,7 @@ class RunsPage implements Page {
   private readonly chosen: string[] = [];
   private readonly titles: Promise<ReadonlyMap<string, string>>;
   private active = 0;
+  private hasProfile = false;
   private list: RunList | null = null;
 
   constructor(private readonly context: PageContext) {
@@ -86,7 +90,11 @@ class RunsPage implements Page {
     );
     fill(this.body, skeleton(420));
     this.titles = getJson<Tool[]>('tools', {}, this.aborter.signal)
-      .then((tools) => new Map(tools.map((tool) => [tool.name, tool.title])))
+      .then((tools) => {
+        this.hasProfile = tools.some((tool) => tool.name === 'tfprof');
+        if (this.hasProfile && this.list !== null) this.fillTable(this.list);
+        return new Map(tools.map((tool) => [tool.name, tool.title]));
+      })
       .catch(() => new Map<string, string>());
     this.stops = [context.runs.watch(), context.runs.subscribe(() => this.show())];
   }
@@ -103,7 +111,15 @@ class RunsPage implements Page {
   }
 
   private open(run: string): void {
-    this.context.url.move({ tool: '', params: { run } });
+    const summary = this.list?.runs.find((one) => one.run === run);
+    this.context.url.move(summary === undefined ? runPlace(run) : this.place(summary));
+  }
+
+  /** A graph run has no overview. */
+  private place({ run, kind }: RunSummary): Place {
+    return kind === 'graph run' && this.hasProfile
+      ? { tool: 'tfprof', params: { run } }
+      : runPlace(run);
   }
 
   private show(): void {
@@ -183,8 +199,14 @@ class RunsPage implements Page {
         node: (line) =>
           h(
             'a',
-            { class: 'run-link', href: `#/?run=${encodeURIComponent(line.summary.run)}` },
+            { class: 'run-link', href: formatPlace(this.place(line.summary)) },
             line.summary.run,
+            line.summary.kind === 'graph run' &&
+              h(
+                'small',
+                { class: 'soft', title: 'Steps of a graph in TensorBoard’s event files' },
+                ' graph run',
+              ),
           ),
       },
       {
