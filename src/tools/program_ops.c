@@ -248,10 +248,21 @@ static void set_time(struct tfp_table *table, const char *key, uint64_t ps)
 	tfp_table_set_property(table, key, text);
 }
 
+/* Nothing where it is not known. */
+static void set_peak(struct tfp_table *table, const char *key, double value)
+{
+	char text[32];
+	snprintf(text, sizeof(text), "%.10g", value);
+	tfp_table_set_property(table, key, value > 0 ? text : "");
+}
+
 void tfp_program_ops_properties(const struct tfp_program_ops *ops, struct tfp_table *table)
 {
+	const struct tfp_peaks *peaks = &ops->stats.env.peaks;
 	tfp_table_set_property(table, "device_type", ops->stats.env.device_type);
-	tfp_table_set_property(table, "peaks_source", ops->stats.env.peaks.source);
+	tfp_table_set_property(table, "peaks_source", peaks->source);
+	set_peak(table, "peak_tflops", peaks->teraflops);
+	set_peak(table, "peak_hbm_gbs", peaks->gigabytes_per_second[TFP_PEAK_HBM]);
 	set_time(table, "total_time_us", ops->total_time_ps);
 	set_time(table, "busy_time_us", ops->busy_time_ps);
 	set_time(table, "no_hlo_time_us", ops->no_hlo_time_ps);

@@ -65,8 +65,9 @@ const struct tfp_op_text *tfp_program_ops_text(const struct tfp_program_ops *ops
 /* IDLE as an op: what is left of the total. */
 struct tfp_op tfp_program_ops_idle(const struct tfp_program_ops *ops);
 
-/* What a table says of itself: device_type, peaks_source, and in microseconds total_time_us,
- * busy_time_us, no_hlo_time_us, unknown_cost_time_us. */
+/* What a table says of itself: device_type, peaks_source, peak_tflops and peak_hbm_gbs (empty where
+ * nobody knows them), and in microseconds total_time_us, busy_time_us, no_hlo_time_us,
+ * unknown_cost_time_us. */
 void tfp_program_ops_properties(const struct tfp_program_ops *ops, struct tfp_table *table);
 /* The source of an op in XProf's form: an HTML element with the stack as its title. Texts are
  * escaped. Nothing where none is known. */

@@ -193,6 +193,13 @@ await tap.test('a peak that is known better changes the roofs, and stays in the 
   }, before);
   const [program] = records((await api('run=now&tag=roofline_model&peak_tflops=500'))[0]);
   equal(await tile(page, 'Of the roofline'), `${(100 * program.roofline_efficiency).toFixed(1)} %`);
+  // It is the device's, not the page's: the op profile is of the same peak.
+  await page.click('.tabulator-row >> nth=1');
+  await page.click('.detail .detail-links a:text-is("Op profile")');
+  await page.waitForFunction(() => location.hash.startsWith('#/op_profile?'));
+  await hasParam(page, 'peak_tflops', '500');
+  await page.waitForFunction(() => document.querySelector('.peaks input')?.value === '500');
+  assert((await page.textContent('.peaks small')).includes('what was asked for'), 'where the peaks are from');
   await page.click('button:text-is("As recorded")');
   await lacksParam(page, 'peak_tflops');
 }));

@@ -18,7 +18,16 @@ import { iconButton } from './components/states';
  * Keys of the address that stay when another tool is opened; the rest belongs to the page that is
  * left.
  */
-const SHARED_KEYS = ['run', 'host', 'base', 't', 'step_source'];
+const SHARED_KEYS = [
+  'run',
+  'host',
+  'base',
+  't',
+  'step_source',
+  'peak_tflops',
+  'peak_hbm_gbs',
+  'peak_sram_gbs',
+];
 
 /** Pages that speak of steps keep the chosen ones among each other. */
 const STEP_KEYS = ['step', 'steps'];

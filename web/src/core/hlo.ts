@@ -476,6 +476,9 @@ export interface OpProfile {
   noHloTimePs?: number;
   unknownCostTimePs?: number;
   others?: boolean;
+  peaksSource?: string;
+  peakTflops?: number;
+  peakHbmGBs?: number;
   [tree: string]: unknown;
 }
 

@@ -10,6 +10,7 @@ import {
   linksBlock,
   sections,
   sourceBlock,
+  unknownTime,
 } from '../components/hlo_detail';
 import type { Choice } from '../components/option_list';
 import { Picker } from '../components/picker';
@@ -43,6 +44,7 @@ import {
   shortPlace,
   sumKnown,
   unknownKinds,
+  unknownShares,
   type HloCost,
   type Program,
 } from '../core/hlo';
@@ -57,6 +59,8 @@ interface Row extends HloCost {
 interface Data {
   /** Those that the files have, the most device time first. */
   programs: Program[];
+  /** Of the devices' busy time, the share that belongs to no instruction of theirs. */
+  noHlo: number;
   /** The one that is shown; null where there is none, or not the one that was asked for. */
   program: Program | null;
   rows: HloCost[];
@@ -86,6 +90,7 @@ const NOT_RUN = new Set([
 
 const EMPTY: Data = {
   programs: [],
+  noHlo: 0,
   program: null,
   rows: [],
   total: 0,
@@ -201,7 +206,8 @@ class HloCostsPage implements Page {
 
   private fetch(query: Query, signal: AbortSignal): Promise<Data> {
     const { program_id: wanted = null, fused = null, ...rest } = query;
-    const list = getTables({ ...rest, tag: 'modules' }, signal).then(([table]) =>
+    const all = getTables({ ...rest, tag: 'modules' }, signal);
+    const list = all.then(([table]) =>
       readPrograms(table).filter(({ instructions }) => instructions !== null),
     );
     const isRun = query['run'] === this.context.url.get('run');
@@ -219,11 +225,12 @@ class HloCostsPage implements Page {
     const { chosen } = this;
     return (async (): Promise<Data> => {
       const programs = await list;
+      const { noHlo } = unknownShares(properties((await all)[0]));
       const mine = await chosen;
       const program = isRun
         ? mine
         : (programs.find(({ module }) => module === (mine?.module ?? '')) ?? null);
-      if (program === null) return { ...EMPTY, programs };
+      if (program === null) return { ...EMPTY, programs, noHlo };
       const table = await getJson<GvizTable>(
         'data',
         { ...rest, program_id: program.programId, fused, limit: MOST_ROWS },
@@ -233,6 +240,7 @@ class HloCostsPage implements Page {
       const number = (key: string): number => Number(p[key] ?? '') || 0;
       return {
         programs,
+        noHlo,
         program,
         rows: readCosts(table),
         total: number('rows_total'),
@@ -821,6 +829,7 @@ function notices(data: Data, compares: boolean, base: Data | null): (HTMLElement
   const bar = (title: string, text: string, kind = 'info'): HTMLElement =>
     h('div', { class: `verdict ${kind}` }, h('b', {}, title), h('span', {}, text));
   return [
+    unknownTime({ noHlo: data.noHlo, noCost: 0 }, false),
     data.problem === ''
       ? null
       : bar(

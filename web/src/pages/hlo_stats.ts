@@ -22,6 +22,7 @@ import {
   sourceBlock,
   unknownTime,
 } from '../components/hlo_detail';
+import { PeaksForm, type KnownPeaks } from '../components/peaks_form';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
 import { notRecorded } from '../components/states';
@@ -76,6 +77,9 @@ interface Data {
   ops: HloOp[];
   /** Shares of the devices' busy time. */
   unknown: { noHlo: number; noCost: number };
+  /** What tells which resource binds an instruction, and where that is from. */
+  peaks: KnownPeaks;
+  peaksSource: string;
 }
 
 const BARS = 12;
@@ -177,6 +181,7 @@ class HloStatsPage implements Page {
   private readonly groups: Segmented;
   private readonly idle: Toggle;
   private readonly others: Toggle;
+  private readonly peaks: PeaksForm;
   private readonly kind: Segmented;
   private readonly chart: ChartCard;
   private data: Data | null = null;
@@ -209,6 +214,7 @@ class HloStatsPage implements Page {
       (on) => url.set({ idle: on ? 'in' : null }),
     );
     this.others = othersToggle(url);
+    this.peaks = new PeaksForm(url);
     this.kind = new Segmented(
       'Kind of chart',
       [
@@ -235,7 +241,7 @@ class HloStatsPage implements Page {
     this.dashboard = new RowDashboard<Row>(context, {
       title: 'Instructions',
       name: 'hlo_stats',
-      controls: [this.groups.element, this.idle.element, this.others.element],
+      controls: [this.groups.element, this.idle.element, this.others.element, this.peaks.element],
       chart: this.chart,
       query: () => this.view.query(),
       show: (rows) => this.show(rows),
@@ -244,10 +250,22 @@ class HloStatsPage implements Page {
       title: context.tool?.title ?? 'HLO stats',
       tool: 'hlo_stats',
       content: this.dashboard.element,
-      parameters: () => ({ others: this.othersIn() ? 'true' : null }),
+      parameters: () => ({
+        ...this.peaks.query(),
+        others: this.othersIn() ? 'true' : null,
+      }),
       fetch: async (query, signal) => {
         const [table] = await getTables(query, signal);
-        return { ops: readHloOps(table), unknown: unknownShares(properties(table)) };
+        const p = properties(table);
+        return {
+          ops: readHloOps(table),
+          unknown: unknownShares(p),
+          peaks: {
+            peak_tflops: Number(p['peak_tflops'] ?? '') || null,
+            peak_hbm_gbs: Number(p['peak_hbm_gbs'] ?? '') || null,
+          },
+          peaksSource: p['peaks_source'] ?? '',
+        };
       },
       perStep: true,
       ready: (data, base, steps) => {
@@ -334,6 +352,7 @@ class HloStatsPage implements Page {
     this.idle.element.hidden = data.ops.every((op) => op.category !== 'IDLE');
     this.others.show(this.othersIn());
     this.others.element.hidden = data.unknown.noHlo === 0;
+    this.peaks.show(data.peaks, data.peaksSource);
     this.kind.show(this.kindOfChart());
     this.dashboard.nothing(nothing);
     fill(

@@ -17,6 +17,7 @@ import {
   sourceBlock,
   unknownTime,
 } from '../components/hlo_detail';
+import { PeaksForm, type KnownPeaks } from '../components/peaks_form';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
 import { button, notRecorded } from '../components/states';
@@ -65,6 +66,9 @@ interface Data {
   unknown: { noHlo: number; noCost: number };
   /** What belongs to no known program is in the trees. */
   listed: boolean;
+  /** What “of the peak” is of, and where that is from. */
+  peaks: KnownPeaks;
+  peaksSource: string;
 }
 
 /** A line of the table. Times in µs, as everywhere in the page. */
@@ -172,6 +176,7 @@ class OpProfilePage implements Page {
   private readonly others: Toggle;
   private readonly all: Toggle;
   private readonly widths: Segmented;
+  private readonly peaks: PeaksForm;
   private readonly flame: FlameGraph;
   private readonly found = h('small', { role: 'status' });
   /** What is to be said where the chosen one is not in the tree. */
@@ -207,6 +212,7 @@ class OpProfilePage implements Page {
     this.all = new Toggle('All children', 'Without it, a category has its hundred largest', (on) =>
       url.set({ all: on ? 'in' : null }),
     );
+    this.peaks = new PeaksForm(url);
     this.widths = new Segmented(
       'Boxes are as wide as',
       [
@@ -249,7 +255,13 @@ class OpProfilePage implements Page {
     this.dashboard = new RowDashboard<Row>(context, {
       title: 'Op profile',
       name: 'op_profile',
-      controls: [this.groups.element, this.idle.element, this.others.element, this.all.element],
+      controls: [
+        this.groups.element,
+        this.idle.element,
+        this.others.element,
+        this.all.element,
+        this.peaks.element,
+      ],
       chart: { element: card, destroy: () => this.flame.destroy() },
       query: () => this.view.query(),
       show: () => undefined,
@@ -261,6 +273,7 @@ class OpProfilePage implements Page {
       content: this.dashboard.element,
       parameters: (): Query => ({
         group_by: this.by(),
+        ...this.peaks.query(),
         others: url.get('others') === 'in' ? 'true' : null,
         limit: url.get('all') === 'in' ? 0 : null,
       }),
@@ -275,6 +288,11 @@ class OpProfilePage implements Page {
           withoutIdle: tree(`${TREES[by]}ExcludeIdle`),
           unknown: unknownOf(profile),
           listed: profile.others === true,
+          peaks: {
+            peak_tflops: positive(profile.peakTflops),
+            peak_hbm_gbs: positive(profile.peakHbmGBs),
+          },
+          peaksSource: profile.peaksSource ?? '',
         };
       },
       perStep: true,
@@ -344,6 +362,7 @@ class OpProfilePage implements Page {
     this.all.show(this.context.url.get('all') === 'in');
     this.cut = this.isCut(data);
     this.all.element.hidden = this.context.url.get('all') !== 'in' && !this.cut;
+    this.peaks.show(data.peaks, data.peaksSource);
     this.widths.show(this.context.url.get('width', 'now') === 'base' ? 'base' : 'now');
     this.widths.element.hidden = this.base === null;
     this.dashboard.nothing(nothing);
@@ -763,6 +782,10 @@ class OpProfilePage implements Page {
     // Whole nanoseconds: what reads such files reads whole numbers.
     downloadText(`op_profile_${this.by()}.folded`, folded(flame, 1000), 'text/plain');
   }
+}
+
+function positive(value: number | undefined): number | null {
+  return value !== undefined && value > 0 ? value : null;
 }
 
 function unknownOf(profile: OpProfile): { noHlo: number; noCost: number } {

@@ -19,6 +19,7 @@ import {
   sourceBlock,
   unknownTime,
 } from '../components/hlo_detail';
+import { PeaksForm } from '../components/peaks_form';
 import { rateText, rooflineConfig, type RoofDot } from '../components/roofline_chart';
 import { RowDashboard } from '../components/row_dashboard';
 import { Segmented, Toggle } from '../components/segmented';
@@ -73,24 +74,6 @@ interface Data {
   found: Readonly<Record<string, string>>;
 }
 
-/**
- * What may be known better than the server knows it: tables of peaks are wrong for new devices. The
- * server takes these.
- */
-const PEAKS: readonly { key: string; label: string; known: (roofs: Roofs) => number | null }[] = [
-  {
-    key: 'peak_tflops',
-    label: 'Peak TFLOP/s',
-    known: ({ flops }) => (flops > 0 ? flops / 1000 : null),
-  },
-  { key: 'peak_hbm_gbs', label: 'HBM GB/s', known: ({ levels }) => level(levels, /^HBM$/) },
-  {
-    key: 'peak_sram_gbs',
-    label: 'Fast memory GB/s',
-    known: ({ levels }) => level(levels, /^(Shared|VMEM)/),
-  },
-];
-
 function level(levels: Roofs['levels'], name: RegExp): number | null {
   const found = levels.find((one) => name.test(one.name));
   return found === undefined ? null : found.bandwidth * GIBI;
@@ -106,7 +89,7 @@ class RooflinePage implements Page {
   private readonly ofs: Segmented;
   private readonly feeds: Toggle;
   private readonly chart: ChartCard;
-  private readonly peaks = h('form', { class: 'peaks', 'aria-label': 'Peaks of the device' });
+  private readonly peaks: PeaksForm;
   private data: Data | null = null;
   private base: Data | null = null;
   private steps: StepCounts | null = null;
@@ -129,24 +112,22 @@ class RooflinePage implements Page {
       'Count the time of infeed and outfeed as the program’s',
       (on) => url.set({ feeds: on ? null : 'out', sel: null }),
     );
+    this.peaks = new PeaksForm(url);
     this.chart = new ChartCard({ title: 'Roofline', name: 'roofline_model' });
     this.dashboard = new RowDashboard<Row>(context, {
       title: 'Points',
       name: 'roofline_model',
-      controls: [this.ofs.element, this.feeds.element, this.peaks],
+      controls: [this.ofs.element, this.feeds.element, this.peaks.element],
       chart: this.chart,
       query: () => this.view.query(),
       show: (rows) => this.show(rows),
     });
-    this.peaks.addEventListener('submit', (event) => event.preventDefault());
     this.view = new ToolView<Data>(context, {
       title: context.tool?.title ?? 'Roofline',
       tool: 'roofline_model',
       content: this.dashboard.element,
       parameters: () => ({
-        ...Object.fromEntries(
-          PEAKS.map(({ key }) => [key, url.get(key) === '' ? null : url.get(key)]),
-        ),
+        ...this.peaks.query(),
         others: url.get('others') === 'in' ? 'true' : null,
       }),
       fetch: async (query, signal) => read(await getTables(query, signal)),
@@ -254,7 +235,15 @@ class RooflinePage implements Page {
           ]),
     );
     if (nothing) return;
-    this.showPeaks(data);
+    const { flops, levels } = data.roofs;
+    this.peaks.show(
+      {
+        peak_tflops: flops > 0 ? flops / 1000 : null,
+        peak_hbm_gbs: level(levels, /^HBM$/),
+        peak_sram_gbs: level(levels, /^(Shared|VMEM)/),
+      },
+      data.source,
+    );
     fill(this.dashboard.tileSlot, tiles(this.tiles(data)));
     const shape = this.memo.key;
     if (shape === this.lastShape) {
@@ -299,38 +288,6 @@ class RooflinePage implements Page {
       total === 0
         ? 'The program marked none while the capture was made.'
         : 'No device did anything in them.',
-    );
-  }
-
-  private showPeaks(data: Data): void {
-    const { url } = this.context;
-    const field = ({ key, label, known }: (typeof PEAKS)[number]): HTMLElement => {
-      const value = known(data.roofs);
-      const input = h('input', {
-        type: 'text',
-        inputmode: 'decimal',
-        value: url.get(key),
-        placeholder: value === null ? 'unknown' : String(Number(value.toPrecision(5))),
-        'aria-label': label,
-        autocomplete: 'off',
-        spellcheck: 'false',
-        on: {
-          change: () =>
-            url.set({ [key]: Number(input.value) > 0 ? String(Number(input.value)) : null }),
-        },
-      });
-      return h('label', {}, h('span', {}, label), input);
-    };
-    if (this.peaks.contains(document.activeElement)) return;
-    const changed = PEAKS.some(({ key }) => url.get(key) !== '');
-    fill(
-      this.peaks,
-      ...PEAKS.map(field),
-      changed &&
-        button('As recorded', () =>
-          url.set(Object.fromEntries(PEAKS.map(({ key }) => [key, null]))),
-        ),
-      h('small', { class: 'soft' }, data.source === '' ? '' : `Peaks: ${data.source}.`),
     );
   }
 
