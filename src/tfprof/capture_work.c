@@ -435,7 +435,15 @@ const struct tfp_captured_program *tfp_capture_program(const struct tfp_capture_
 
 /* What an op holds while an allocator's events are walked. */
 struct held {
+	uint32_t unit;
 	int64_t bytes, peak;
+};
+
+/* The ops that allocators' events name. */
+struct holders {
+	struct held *list; /* owned */
+	size_t count;
+	uint32_t *of_label; /* owned; places in the list, TFP_UNIT_NONE: nobody is named */
 };
 
 static struct tfp_unit *memory_unit(struct tfp_capture_work *work,
@@ -449,40 +457,75 @@ static struct tfp_unit *memory_unit(struct tfp_capture_work *work,
 	return unit;
 }
 
-static bool add_allocator(struct visit *v, const struct tfp_memory *memory,
-			  const struct tfp_allocator *a, struct held *held)
+/* Labels of one op, whatever its tensors are, are one holder. Released by the caller. */
+static bool find_holders(struct tfp_capture_work *work, const struct tfp_memory *memory,
+			 struct holders *h)
 {
-	struct tfp_capture_work *work = v->work;
-	memset(held, 0, memory->label_count * sizeof(*held));
+	struct tfp_str_map places = {0};
+	bool ok = true;
+	*h = (struct holders){.list = tfp_calloc(memory->label_count + 1, sizeof(*h->list)),
+			      .of_label =
+				      tfp_calloc(memory->label_count + 1, sizeof(*h->of_label))};
+	ok = h->list && h->of_label;
+	for (size_t l = 0; ok && l < memory->label_count; l++) {
+		const struct tfp_memory_label *label = &memory->labels[l];
+		h->of_label[l] = TFP_UNIT_NONE;
+		if (label->op.size == 0 || l == memory->unused_label || l == memory->stack_label)
+			continue;
+		struct tfp_unit *unit = memory_unit(work, label);
+		if (!unit)
+			ok = false;
+		else
+			h->of_label[l] = tfp_str_map_add(&places, unit->name.data, unit->name.size,
+							 (uint32_t)h->count);
+		ok = ok && h->of_label[l] != TFP_STR_MAP_NONE;
+		if (ok && h->of_label[l] == h->count)
+			h->list[h->count++].unit = (uint32_t)(unit - work->units);
+	}
+	tfp_str_map_release(&places);
+	return ok;
+}
+
+/* As memory_events.h counts failures: nothing was given, and no more is in use than before. */
+static bool got_nothing(const struct tfp_allocator *a, size_t i)
+{
+	if (a->requested_bytes[i] <= 0 || (a->address[i] != 0 && a->allocation_bytes[i] > 0))
+		return false;
+	return i > 0 ? a->used_bytes[i] <= a->used_bytes[i - 1]
+		     : a->used_bytes[i] < a->requested_bytes[i];
+}
+
+static void add_allocator(struct tfp_capture_work *work, const struct tfp_allocator *a,
+			  struct holders *h)
+{
+	for (size_t i = 0; i < h->count; i++)
+		h->list[i].bytes = h->list[i].peak = 0;
 	for (size_t i = 0; i < a->count && tfp_goes_on(i); i++) {
-		uint32_t l = a->label[i];
-		if (l == TFP_MEMORY_NONE || memory->labels[l].op.size == 0)
+		uint32_t at = h->of_label[a->label[i]];
+		if (at == TFP_UNIT_NONE)
 			continue;
-		bool allocates = a->activity[i] == TFP_MEMORY_ALLOCATION;
+		struct held *held = &h->list[at];
+		struct tfp_unit *unit = &work->units[held->unit];
 		int64_t bytes = a->allocation_bytes[i];
-		held[l].bytes = tfp_wrap_add(held[l].bytes, allocates ? bytes : -bytes);
-		/* What was there before the capture began. */
-		if (held[l].bytes < 0)
-			held[l].bytes = 0;
-		if (held[l].bytes > held[l].peak)
-			held[l].peak = held[l].bytes;
-		if (!allocates)
+		if (a->activity[i] != TFP_MEMORY_ALLOCATION) {
+			held->bytes = tfp_wrap_add(held->bytes, -bytes);
+			/* What was there before the capture began. */
+			if (held->bytes < 0)
+				held->bytes = 0;
 			continue;
-		struct tfp_unit *unit = memory_unit(work, &memory->labels[l]);
-		if (!unit)
-			return false;
+		}
 		unit->requested_bytes = tfp_wrap_add(unit->requested_bytes, a->requested_bytes[i]);
-	}
-	for (size_t l = 0; l < memory->label_count; l++) {
-		if (held[l].peak == 0)
+		if (got_nothing(a, i))
 			continue;
-		struct tfp_unit *unit = memory_unit(work, &memory->labels[l]);
-		if (!unit)
-			return false;
-		unit->peak_bytes = tfp_wrap_add(unit->peak_bytes, held[l].peak);
-		unit->residual_bytes = tfp_wrap_add(unit->residual_bytes, held[l].bytes);
+		held->bytes = tfp_wrap_add(held->bytes, bytes);
+		if (held->bytes > held->peak)
+			held->peak = held->bytes;
 	}
-	return true;
+	for (size_t i = 0; i < h->count; i++) {
+		struct tfp_unit *unit = &work->units[h->list[i].unit];
+		unit->peak_bytes = tfp_wrap_add(unit->peak_bytes, h->list[i].peak);
+		unit->residual_bytes = tfp_wrap_add(unit->residual_bytes, h->list[i].bytes);
+	}
 }
 
 static enum tfp_status add_memory(struct visit *v, struct tfp_capture *capture,
@@ -493,11 +536,12 @@ static enum tfp_status add_memory(struct visit *v, struct tfp_capture *capture,
 	if (status != TFP_OK || memory->allocator_count == 0)
 		return status;
 	v->work->has_memory = true;
-	struct held *held = tfp_calloc(memory->label_count + 1, sizeof(*held));
-	bool ok = held != NULL;
+	struct holders holders;
+	bool ok = find_holders(v->work, memory, &holders);
 	for (size_t a = 0; ok && a < memory->allocator_count; a++)
-		ok = add_allocator(v, memory, &memory->allocators[a], held);
-	tfp_free(held);
+		add_allocator(v->work, &memory->allocators[a], &holders);
+	tfp_free(holders.list);
+	tfp_free(holders.of_label);
 	return ok ? TFP_OK : no_memory(err);
 }
 
