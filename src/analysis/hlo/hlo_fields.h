@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fields of HLO's messages picked one at a time, for what is asked seldom. Each walks the
- * message; what is damaged reads as if it ended there. Theirs alone who print HLO.
+ * message; what is damaged reads as if it ended there. Theirs alone who print HLO or read its
+ * metadata.
  */
 #ifndef TFP_ANALYSIS_HLO_HLO_FIELDS_H
 #define TFP_ANALYSIS_HLO_HLO_FIELDS_H

@@ -235,6 +235,7 @@ static enum tfp_status read_instruction(struct reader *r, struct tfp_str message
 	status = read_links(r, op);
 	if (status != TFP_OK)
 		return status;
+	op->id = id;
 	id_map_put(&r->by_id, id, p->instruction_count);
 	p->instruction_count++;
 	return TFP_OK;
@@ -263,7 +264,8 @@ static enum tfp_status read_computation(struct reader *r, struct tfp_str message
 	    !TFP_GROW(p->computations, p->computation_count, r->computation_room))
 		return no_memory(r->err);
 	struct tfp_hlo_computation *made = &p->computations[p->computation_count];
-	*made = (struct tfp_hlo_computation){.name = {"", 0}, .first = p->instruction_count};
+	*made = (struct tfp_hlo_computation){
+		.name = {"", 0}, .message = message, .first = p->instruction_count};
 	while (status == TFP_OK && tfp_pb_next(&c, &tag)) {
 		if (tag == instructions) {
 			struct tfp_str inner = text(&c);
@@ -285,6 +287,7 @@ static enum tfp_status read_computation(struct reader *r, struct tfp_str message
 	made->root = id_map_find(&r->by_id, root);
 	if (c.damage || made->root == TFP_HLO_NONE)
 		return damaged(r->err, "a computation has no root, or is damaged", made->name);
+	made->id = id;
 	id_map_put(&r->computations, id, p->computation_count);
 	p->computation_count++;
 	return TFP_OK;
@@ -330,6 +333,7 @@ static enum tfp_status read_module(struct reader *r, struct tfp_str message)
 	uint32_t tag, computations = TFP_PB_TAG(MODULE_COMPUTATIONS, TFP_PB_BYTES);
 	enum tfp_status status = TFP_OK;
 	int64_t entry = 0;
+	p->module = message;
 	if (!id_map_reset(&r->computations, count_fields(message, computations)))
 		return no_memory(r->err);
 	while (status == TFP_OK && tfp_pb_next(&c, &tag)) {
@@ -368,7 +372,8 @@ enum tfp_status tfp_hlo_program_init(struct tfp_hlo_program *program, struct tfp
 	struct tfp_pb_cursor c = walk(bytes);
 	struct tfp_str module = {NULL, 0};
 	uint32_t tag;
-	*program = (struct tfp_hlo_program){.name = {"", 0}, .stack_frame_index = {"", 0}};
+	*program = (struct tfp_hlo_program){
+		.name = {"", 0}, .stack_frame_index = {"", 0}, .proto = bytes};
 	tfp_arena_init(&program->arena, SIZE_MAX);
 	enum tfp_status status = tfp_hlo_shapes_init(&program->shapes, err);
 	if (status != TFP_OK)
@@ -684,4 +689,25 @@ enum tfp_status tfp_hlo_visit_order(const struct tfp_hlo_program *program, uint3
 	tfp_free(stack);
 	tfp_free(state);
 	return status;
+}
+
+uint32_t tfp_hlo_wrapped(const struct tfp_hlo_program *p, uint32_t instruction)
+{
+	const struct tfp_hlo_op *op = &p->instructions[instruction];
+	/* Operands come before their users, so this ends. */
+	while (op->opcode != TFP_HLO_ASYNC_START) {
+		if ((op->opcode != TFP_HLO_ASYNC_UPDATE && op->opcode != TFP_HLO_ASYNC_DONE) ||
+		    op->operand_count == 0)
+			return TFP_HLO_NONE;
+		instruction = tfp_hlo_operand(p, instruction, 0);
+		op = &p->instructions[instruction];
+	}
+	if (op->called_count == 0)
+		return TFP_HLO_NONE;
+	const struct tfp_hlo_computation *c = &p->computations[tfp_hlo_called(p, instruction, 0)];
+	for (uint32_t i = c->first; i < c->first + c->count; i++) {
+		if (i != c->root && p->instructions[i].opcode != TFP_HLO_PARAMETER)
+			return TFP_HLO_NONE;
+	}
+	return c->root;
 }

@@ -35,12 +35,15 @@ struct tfp_hlo_op {
 	uint32_t first_called, called_count;   /* in called */
 	uint32_t first_control, control_count; /* in controls: what has to be done before it */
 	uint32_t first_user, user_count;       /* in users: each user once, ascending */
+	int64_t id;      /* by which the file names it; unique in its computation */
 	uint32_t number; /* of a parameter, or which part of a tuple it takes */
 	uint8_t opcode;  /* enum tfp_hlo_opcode */
 };
 
 struct tfp_hlo_computation {
 	struct tfp_str name;
+	struct tfp_str message; /* the HloComputationProto */
+	int64_t id;
 	uint32_t first, count; /* its instructions, beside one another */
 	uint32_t root;         /* index of an instruction */
 	bool is_fused;         /* some fusion calls it */
@@ -58,6 +61,7 @@ struct tfp_hlo_program {
 	struct tfp_arena arena;           /* lists of the shapes */
 	size_t link_count;                /* operands together */
 	struct tfp_str stack_frame_index; /* the StackFrameIndexProto, or "" */
+	struct tfp_str proto, module;     /* the HloProto, and its HloModuleProto */
 };
 
 /* Reads an HloProto; the bytes are borrowed for as long as the program lives. Released by the
@@ -90,6 +94,10 @@ static inline uint32_t tfp_hlo_called(const struct tfp_hlo_program *program, uin
 {
 	return program->called[program->instructions[instruction].first_called + number];
 }
+
+/* What an asynchronous operation stands for: the root of the computation that its start calls,
+ * when that has only parameters besides; else TFP_HLO_NONE. XLA prints it as that. */
+uint32_t tfp_hlo_wrapped(const struct tfp_hlo_program *program, uint32_t instruction);
 
 struct tfp_hlo_dimension {
 	int64_t size, stride, padding_low, padding_high, window_dilation, base_dilation;
@@ -143,7 +151,7 @@ struct tfp_hlo_source {
 /* Frames of a module, in arrays. */
 struct tfp_hlo_frames {
 	struct tfp_hlo_frame {
-		struct tfp_str file;
+		struct tfp_str file, function;
 		int32_t line, column;
 		uint32_t parent; /* number of another, from 1 on; 0: none */
 		bool is_empty;   /* nothing is known of it: a stack ends there */

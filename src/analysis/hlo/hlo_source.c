@@ -54,7 +54,7 @@ struct tfp_hlo_metadata tfp_hlo_metadata(const struct tfp_hlo_op *op)
 }
 
 /* StackFrameIndexProto: flat lists, whose entries name one another by place from 1 on. */
-enum { INDEX_FILES = 1, INDEX_LOCATIONS = 3, INDEX_FRAMES = 4 };
+enum { INDEX_FILES = 1, INDEX_FUNCTIONS, INDEX_LOCATIONS, INDEX_FRAMES };
 
 static size_t count_entries(struct tfp_str index, uint32_t field)
 {
@@ -80,19 +80,22 @@ static struct tfp_str *read_entries(struct tfp_str index, uint32_t field, size_t
 
 static struct tfp_hlo_frame read_frame(struct tfp_str frame, const struct tfp_str *locations,
 				       size_t location_count, const struct tfp_str *files,
-				       size_t file_count)
+				       size_t file_count, const struct tfp_str *functions,
+				       size_t function_count)
 {
-	struct tfp_hlo_frame made = {.file = {"", 0}};
+	struct tfp_hlo_frame made = {.file = {"", 0}, .function = {"", 0}};
 	int64_t location = tfp_hlo_number(frame, 1, 0), parent = tfp_hlo_number(frame, 2, 0);
 	if (parent > 0 && parent < UINT32_MAX)
 		made.parent = (uint32_t)parent;
 	if (location > 0 && (uint64_t)location <= location_count) {
 		struct tfp_str at = locations[location - 1];
-		int64_t file = tfp_hlo_number(at, 1, 0);
+		int64_t file = tfp_hlo_number(at, 1, 0), function = tfp_hlo_number(at, 2, 0);
 		made.line = (int32_t)tfp_hlo_number(at, 3, 0);
 		made.column = (int32_t)tfp_hlo_number(at, 4, 0);
 		if (file > 0 && (uint64_t)file <= file_count)
 			made.file = files[file - 1];
+		if (function > 0 && (uint64_t)function <= function_count)
+			made.function = functions[function - 1];
 	}
 	made.is_empty = made.file.size == 0 && made.line == 0 && made.column == 0;
 	return made;
@@ -102,17 +105,20 @@ enum tfp_status tfp_hlo_frames_init(struct tfp_hlo_frames *frames,
 				    const struct tfp_hlo_program *program, struct tfp_error *err)
 {
 	struct tfp_str index = program->stack_frame_index;
-	size_t file_count = 0, location_count = 0, count = 0;
+	size_t file_count = 0, function_count = 0, location_count = 0, count = 0;
 	struct tfp_str *files = read_entries(index, INDEX_FILES, &file_count);
+	struct tfp_str *functions = read_entries(index, INDEX_FUNCTIONS, &function_count);
 	struct tfp_str *locations = read_entries(index, INDEX_LOCATIONS, &location_count);
 	struct tfp_str *list = read_entries(index, INDEX_FRAMES, &count);
 	*frames = (struct tfp_hlo_frames){.list = tfp_calloc(count + 1, sizeof(*frames->list))};
-	bool ok = files && locations && list && frames->list;
+	bool ok = files && functions && locations && list && frames->list;
 	if (ok && count < UINT32_MAX)
 		frames->count = (uint32_t)count;
 	for (uint32_t i = 0; i < frames->count; i++)
-		frames->list[i] = read_frame(list[i], locations, location_count, files, file_count);
+		frames->list[i] = read_frame(list[i], locations, location_count, files, file_count,
+					     functions, function_count);
 	tfp_free(files);
+	tfp_free(functions);
 	tfp_free(locations);
 	tfp_free(list);
 	return ok ? TFP_OK : tfp_fail(err, TFP_NO_MEMORY, "no memory for the stacks of a program");

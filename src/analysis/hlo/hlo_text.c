@@ -84,6 +84,7 @@ struct writer {
 	struct tfp_buf *out;
 	size_t end; /* of out, where writing stops */
 	unsigned flags;
+	const char *between; /* attributes */
 };
 
 static bool is_full(const struct writer *w)
@@ -260,7 +261,10 @@ static void put_layout(struct tfp_buf *out, struct tfp_str layout, bool is_scala
 		out->size = before;
 }
 
-static void put_tuple(struct tfp_buf *out, struct tfp_str message, unsigned depth)
+static void put_shape_as(struct tfp_buf *out, struct tfp_str message, unsigned depth,
+			 bool has_layout);
+
+static void put_tuple(struct tfp_buf *out, struct tfp_str message, unsigned depth, bool has_layout)
 {
 	struct tfp_pb_cursor c = tfp_hlo_walk(message);
 	struct tfp_str part;
@@ -270,13 +274,14 @@ static void put_tuple(struct tfp_buf *out, struct tfp_str message, unsigned dept
 			tfp_buf_puts(out, ", ");
 		if (i && i % 5 == 0)
 			tfp_buf_printf(out, "/*index=%zu*/", i);
-		put_shape(out, part, depth + 1);
+		put_shape_as(out, part, depth + 1, has_layout);
 	}
 	tfp_buf_putc(out, ')');
 }
 
 /* Recursion goes as deep as tuples do here, which is bounded. */
-static void put_shape(struct tfp_buf *out, struct tfp_str message, unsigned depth)
+static void put_shape_as(struct tfp_buf *out, struct tfp_str message, unsigned depth,
+			 bool has_layout)
 {
 	int64_t type = tfp_hlo_number(message, 2, 0), size, is_dynamic;
 	struct tfp_hlo_numbers sizes = tfp_hlo_numbers(message, 3);
@@ -286,7 +291,7 @@ static void put_shape(struct tfp_buf *out, struct tfp_str message, unsigned dept
 	if (depth > TFP_HLO_TUPLE_DEPTH_MAX)
 		return;
 	if (type == TFP_HLO_TYPE_TUPLE) {
-		put_tuple(out, message, depth);
+		put_tuple(out, message, depth, has_layout);
 		return;
 	}
 	tfp_buf_puts(out, type > 0 && type < TFP_HLO_TYPE_COUNT ? tfp_hlo_type_name((uint8_t)type)
@@ -301,13 +306,23 @@ static void put_shape(struct tfp_buf *out, struct tfp_str message, unsigned dept
 			put_number(out, size);
 	}
 	tfp_buf_putc(out, ']');
-	if (tfp_hlo_field(message, 5, &layout) && tfp_hlo_type_bits((uint8_t)type))
+	if (has_layout && tfp_hlo_field(message, 5, &layout) && tfp_hlo_type_bits((uint8_t)type))
 		put_layout(out, layout, rank == 0, depth);
+}
+
+static void put_shape(struct tfp_buf *out, struct tfp_str message, unsigned depth)
+{
+	put_shape_as(out, message, depth, true);
 }
 
 void tfp_hlo_write_shape(struct tfp_str message, struct tfp_buf *out)
 {
 	put_shape(out, message, 0);
+}
+
+void tfp_hlo_write_plain_shape(struct tfp_str message, struct tfp_buf *out)
+{
+	put_shape_as(out, message, 0, false);
 }
 
 static void put_shape_of(struct writer *w, uint32_t instruction)
@@ -320,7 +335,7 @@ static void put_shape_of(struct writer *w, uint32_t instruction)
 
 static void attribute(struct writer *w, const char *name)
 {
-	tfp_buf_puts(w->out, ", ");
+	tfp_buf_puts(w->out, w->between);
 	tfp_buf_puts(w->out, name);
 	tfp_buf_putc(w->out, '=');
 }
@@ -381,7 +396,8 @@ static void attribute_enum(struct writer *w, const char *name, int64_t value,
 
 static void put_name(struct writer *w, struct tfp_str name)
 {
-	tfp_buf_putc(w->out, '%');
+	if (!(w->flags & TFP_HLO_TEXT_SHORT))
+		tfp_buf_putc(w->out, '%');
 	put(w->out, name);
 }
 
@@ -527,12 +543,26 @@ static void write_precision(struct writer *w, struct tfp_str message)
 		attribute_enum(w, "algorithm", algorithm, algorithms, COUNT(algorithms));
 }
 
+/* From here on attributes are one with the one before; the usual again with the result. */
+static const char *join(struct writer *w)
+{
+	const char *between = w->between;
+	w->between = ", ";
+	return between;
+}
+
 static void write_dot(struct writer *w, struct tfp_str dims)
 {
-	attribute_list_if_any(w, "lhs_batch_dims", dims, 3);
+	const char *between = w->between;
+	if (has_numbers(dims, 3)) {
+		attribute_list(w, "lhs_batch_dims", dims, 3);
+		join(w);
+	}
 	attribute_list(w, "lhs_contracting_dims", dims, 1);
+	join(w);
 	attribute_list_if_any(w, "rhs_batch_dims", dims, 4);
 	attribute_list(w, "rhs_contracting_dims", dims, 2);
+	w->between = between;
 }
 
 /* ---- collectives ---- */
@@ -696,13 +726,16 @@ static void write_permute(struct writer *w, struct tfp_str message)
 static void write_gather(struct writer *w, struct tfp_str message)
 {
 	struct tfp_str dims;
+	const char *between;
 	tfp_hlo_field(message, F_GATHER, &dims);
 	attribute_list(w, "offset_dims", dims, 1);
+	between = join(w);
 	attribute_list(w, "collapsed_slice_dims", dims, 2);
 	attribute_list(w, "start_index_map", dims, 3);
 	attribute_list_if_any(w, "operand_batching_dims", dims, 5);
 	attribute_list_if_any(w, "start_indices_batching_dims", dims, 6);
 	attribute_number(w, "index_vector_dim", tfp_hlo_number(dims, 4, 0));
+	w->between = between;
 	attribute_list(w, "slice_sizes", message, F_GATHER_SLICES);
 	attribute_true(w, "indices_are_sorted", message, F_INDICES_SORTED);
 }
@@ -710,13 +743,16 @@ static void write_gather(struct writer *w, struct tfp_str message)
 static void write_scatter(struct writer *w, struct tfp_str message)
 {
 	struct tfp_str dims;
+	const char *between;
 	tfp_hlo_field(message, F_SCATTER, &dims);
 	attribute_list(w, "update_window_dims", dims, 1);
+	between = join(w);
 	attribute_list(w, "inserted_window_dims", dims, 2);
 	attribute_list(w, "scatter_dims_to_operand_dims", dims, 3);
 	attribute_list_if_any(w, "input_batching_dims", dims, 5);
 	attribute_list_if_any(w, "scatter_indices_batching_dims", dims, 6);
 	attribute_number(w, "index_vector_dim", tfp_hlo_number(dims, 4, 0));
+	w->between = between;
 	attribute_true(w, "indices_are_sorted", message, F_INDICES_SORTED);
 	attribute_true(w, "unique_indices", message, F_UNIQUE_INDICES);
 }
@@ -1156,29 +1192,6 @@ static void write_called_list(struct writer *w, uint32_t instruction, const char
 	tfp_buf_puts(w->out, close);
 }
 
-/* What an async operation stands for: the root of the computation that its start calls, when
- * that has only parameters besides; else TFP_HLO_NONE. */
-static uint32_t wrapped_of(const struct tfp_hlo_program *p, uint32_t instruction)
-{
-	const struct tfp_hlo_op *op = &p->instructions[instruction];
-	/* Operands come before their users, so this ends. */
-	while (op->opcode != TFP_HLO_ASYNC_START) {
-		if ((op->opcode != TFP_HLO_ASYNC_UPDATE && op->opcode != TFP_HLO_ASYNC_DONE) ||
-		    op->operand_count == 0)
-			return TFP_HLO_NONE;
-		instruction = tfp_hlo_operand(p, instruction, 0);
-		op = &p->instructions[instruction];
-	}
-	if (op->called_count == 0)
-		return TFP_HLO_NONE;
-	const struct tfp_hlo_computation *c = &p->computations[tfp_hlo_called(p, instruction, 0)];
-	for (uint32_t i = c->first; i < c->first + c->count; i++) {
-		if (i != c->root && p->instructions[i].opcode != TFP_HLO_PARAMETER)
-			return TFP_HLO_NONE;
-	}
-	return c->root;
-}
-
 static void write_calls(struct writer *w, uint32_t instruction)
 {
 	const struct tfp_hlo_program *p = w->program;
@@ -1221,7 +1234,7 @@ static void write_calls(struct writer *w, uint32_t instruction)
 		write_called_list(w, instruction, "called_computations", "{", "}");
 		break;
 	case TFP_HLO_ASYNC_START:
-		if (wrapped_of(p, instruction) == TFP_HLO_NONE)
+		if (tfp_hlo_wrapped(p, instruction) == TFP_HLO_NONE)
 			write_called(w, instruction, "calls", 0);
 		break;
 	case TFP_HLO_ASYNC_UPDATE:
@@ -1321,6 +1334,12 @@ static void write_frontend_attributes(struct writer *w, struct tfp_str attribute
 		tfp_buf_putc(w->out, '}');
 }
 
+void tfp_hlo_write_frontend_attributes(struct tfp_str attributes, struct tfp_buf *out)
+{
+	struct writer w = {.out = out, .end = SIZE_MAX, .between = ", "};
+	write_frontend_attributes(&w, attributes);
+}
+
 /* HloInstruction::PrintExtraAttributes */
 static void write_attributes(struct writer *w, uint32_t instruction)
 {
@@ -1335,7 +1354,7 @@ static void write_attributes(struct writer *w, uint32_t instruction)
 			put(w->out, text);
 			tfp_buf_putc(w->out, '"');
 		}
-		wrapped = wrapped_of(w->program, instruction);
+		wrapped = tfp_hlo_wrapped(w->program, instruction);
 		/* One that wraps another that wraps another is nothing XLA makes. */
 		if (wrapped != TFP_HLO_NONE &&
 		    w->program->instructions[wrapped].opcode != TFP_HLO_ASYNC_START)
@@ -1344,14 +1363,16 @@ static void write_attributes(struct writer *w, uint32_t instruction)
 	} else {
 		write_own(w, instruction);
 	}
-	write_calls(w, instruction);
+	if (!(w->flags & TFP_HLO_TEXT_NO_CALLS))
+		write_calls(w, instruction);
 	if (tfp_hlo_field(op->message, F_SHARDING, &text)) {
 		attribute(w, "sharding");
 		put_sharding(w, text, 0);
 	}
 	if (tfp_hlo_field(op->message, F_FRONTEND_ATTRIBUTES, &text))
 		write_frontend_attributes(w, text);
-	for (uint32_t k = 0; !is_full(w) && k < op->control_count; k++) {
+	uint32_t controls = w->flags & TFP_HLO_TEXT_SHORT ? 0 : op->control_count;
+	for (uint32_t k = 0; !is_full(w) && k < controls; k++) {
 		if (k == 0)
 			attribute(w, "control-predecessors");
 		tfp_buf_puts(w->out, k ? ", " : "{");
@@ -1359,7 +1380,7 @@ static void write_attributes(struct writer *w, uint32_t instruction)
 			w,
 			w->program->instructions[w->program->controls[op->first_control + k]].name);
 	}
-	if (op->control_count)
+	if (controls)
 		tfp_buf_putc(w->out, '}');
 	if (tfp_hlo_field(op->message, F_ACCURACY, &text) && tfp_hlo_number(text, 1, 0) == 1) {
 		attribute(w, "result_accuracy");
@@ -1388,7 +1409,7 @@ static void write_operands(struct writer *w, uint32_t instruction)
 	}
 	for (uint32_t o = 0; !is_full(w) && o < op->operand_count; o++) {
 		uint32_t operand = tfp_hlo_operand(p, instruction, o);
-		if (o && o % 5 == 0)
+		if (o && o % 5 == 0 && !(w->flags & TFP_HLO_TEXT_SHORT))
 			tfp_buf_printf(w->out, ", /*index=%" PRIu32 "*/", o);
 		else if (o)
 			tfp_buf_puts(w->out, ", ");
@@ -1403,7 +1424,7 @@ static void write_operands(struct writer *w, uint32_t instruction)
 static void write_opcode(struct writer *w, uint32_t instruction)
 {
 	const struct tfp_hlo_op *op = &w->program->instructions[instruction];
-	uint32_t wrapped = wrapped_of(w->program, instruction);
+	uint32_t wrapped = tfp_hlo_wrapped(w->program, instruction);
 	if (wrapped == TFP_HLO_NONE) {
 		put(w->out, op->opcode_name);
 		return;
@@ -1414,12 +1435,61 @@ static void write_opcode(struct writer *w, uint32_t instruction)
 								  : "-done");
 }
 
+/* How many of the bytes are `"wait_on_operation_queues":[],`, with blanks or without; 0: none. */
+static size_t old_queues(struct tfp_str s)
+{
+	static const char key[] = "\"wait_on_operation_queues\"", *const rest = ":[],";
+	size_t at = sizeof(key) - 1;
+	if (!tfp_str_starts(s, key))
+		return 0;
+	for (size_t i = 0; i < strlen(rest); i++, at++) {
+		while (at < s.size && strchr(" \t\n\r\f", s.data[at]) && s.data[at])
+			at++;
+		if (at == s.size || s.data[at] != rest[i])
+			return 0;
+	}
+	return at;
+}
+
+/* XLA takes a field that it has no more out of what it reads, where it is empty. */
+static void put_json(struct tfp_buf *out, struct tfp_str s)
+{
+	while (s.size) {
+		size_t skip = s.data[0] == '"' ? old_queues(s) : 0;
+		const char *next = memchr(s.data + 1, '"', s.size - 1);
+		size_t size = skip ? skip : next ? (size_t)(next - s.data) : s.size;
+		if (!skip)
+			tfp_buf_add(out, s.data, size);
+		s.data += size;
+		s.size -= size;
+	}
+}
+
+void tfp_hlo_write_backend_config(const struct tfp_hlo_op *op, struct tfp_buf *out)
+{
+	struct tfp_str config;
+	if (!tfp_hlo_field(op->message, F_BACKEND_CONFIG, &config) || config.size == 0)
+		return;
+	tfp_buf_puts(out, ", backend_config=");
+	if (is_json_object(config)) {
+		put_json(out, config);
+	} else {
+		tfp_buf_putc(out, '"');
+		put_escaped(out, config);
+		tfp_buf_putc(out, '"');
+	}
+}
+
+void tfp_hlo_write_escaped(struct tfp_str text, struct tfp_buf *out)
+{
+	put_escaped(out, text);
+}
+
 void tfp_hlo_write_op(const struct tfp_hlo_program *program, uint32_t instruction, unsigned flags,
 		      size_t most, struct tfp_buf *out)
 {
 	const struct tfp_hlo_op *op = &program->instructions[instruction];
-	struct writer w = {program, out, out->size + most, flags};
-	struct tfp_str config;
+	struct writer w = {program, out, out->size + most, flags, ", "};
 	put_name(&w, op->name);
 	tfp_buf_puts(out, " = ");
 	put_shape_of(&w, instruction);
@@ -1429,17 +1499,56 @@ void tfp_hlo_write_op(const struct tfp_hlo_program *program, uint32_t instructio
 	write_operands(&w, instruction);
 	tfp_buf_putc(out, ')');
 	write_attributes(&w, instruction);
-	if (flags & TFP_HLO_TEXT_BACKEND_CONFIG &&
-	    tfp_hlo_field(op->message, F_BACKEND_CONFIG, &config) && config.size) {
-		attribute(&w, "backend_config");
-		if (is_json_object(config)) {
-			put(out, config);
-		} else {
-			tfp_buf_putc(out, '"');
-			put_escaped(out, config);
-			tfp_buf_putc(out, '"');
-		}
-	}
+	if (flags & TFP_HLO_TEXT_BACKEND_CONFIG)
+		tfp_hlo_write_backend_config(op, out);
 	if (out->size > w.end && !tfp_buf_failed(out))
 		out->size = w.end;
+}
+
+void tfp_hlo_write_attributes(const struct tfp_hlo_program *program, uint32_t instruction,
+			      size_t most, struct tfp_buf *out)
+{
+	struct writer w = {program, out, out->size + most, TFP_HLO_TEXT_NO_CALLS, "\n"};
+	write_attributes(&w, instruction);
+	if (out->size > w.end && !tfp_buf_failed(out))
+		out->size = w.end;
+}
+
+/* ---- metadata ---- */
+
+static void put_quoted(struct tfp_buf *out, size_t start, const char *name, struct tfp_str text)
+{
+	if (text.size == 0)
+		return;
+	tfp_buf_printf(out, "%s%s=\"", out->size > start ? " " : "", name);
+	put_escaped(out, text);
+	tfp_buf_putc(out, '"');
+}
+
+static void put_nonzero(struct tfp_buf *out, size_t start, const char *name, int64_t value)
+{
+	if (value)
+		tfp_buf_printf(out, "%s%s=%" PRId64, out->size > start ? " " : "", name, value);
+}
+
+/* xla::OpMetadataToString */
+void tfp_hlo_write_metadata(const struct tfp_hlo_op *op, uint32_t frame, struct tfp_buf *out)
+{
+	struct tfp_hlo_metadata m = tfp_hlo_metadata(op);
+	if (!m.op_type.size && !m.op_name.size && !m.source_file.size && !m.scheduling_name.size &&
+	    frame == 0)
+		return;
+	tfp_buf_puts(out, ", metadata={");
+	size_t start = out->size;
+	put_quoted(out, start, "op_type", m.op_type);
+	put_quoted(out, start, "op_name", m.op_name);
+	put_quoted(out, start, "source_file", m.source_file);
+	put_nonzero(out, start, "source_line", m.source_line);
+	put_nonzero(out, start, "source_end_line", m.source_end_line);
+	put_nonzero(out, start, "source_column", m.source_column);
+	put_nonzero(out, start, "source_end_column", m.source_end_column);
+	put_quoted(out, start, "deduplicated_name", m.deduplicated_name);
+	put_quoted(out, start, "scheduling_name", m.scheduling_name);
+	put_nonzero(out, start, "stack_frame_id", frame);
+	tfp_buf_putc(out, '}');
 }
