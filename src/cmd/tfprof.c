@@ -60,7 +60,7 @@ static const char usage[] =
 	"       tfprof tools [--format table|json]\n"
 	"       tfprof capture HOST:PORT[,...] --logdir DIR [OPTION]...\n"
 	"       tfprof monitor HOST:PORT\n"
-	"       tfprof scope|graph|op|code PATH [--run RUN] [--hosts HOST,...] [OPTION]...\n"
+	"       tfprof scope|graph|op|code PATH [--run RUN] [--hosts H,...] [OPTION]...\n"
 	"       tfprof [--profile_path=FILE | --graph_path=FILE --run_meta_path=FILE]...\n"
 	"              [scope|graph|op|code|advise]\n"
 	"\n"
@@ -365,6 +365,9 @@ static enum tfp_status print_answer(struct work *w, const struct tfp_report *rep
 				    struct tfp_error *err)
 {
 	const struct tfp_table *table = tfp_report_csv_table(&w->answer);
+	/* A text is what it is in any format. */
+	if (w->answer.file_type)
+		return tfp_answer_write_json(&w->answer, &w->out, err);
 	switch (w->options->format) {
 	case FORMAT_JSON:
 		return tfp_answer_write_json(&w->answer, &w->out, err);
@@ -607,7 +610,7 @@ static enum tfp_status report_tool(struct work *w, const struct tfp_tool *tool,
 		const struct tfp_report_source source = {session, query, &w->answer, &more};
 		if (reason)
 			tfp_report_say(&report, "%s", reason);
-		else
+		else if (!w->answer.file_type)
 			status = reporter->write(&source, &report, err);
 	}
 	for (size_t i = 0; status == TFP_OK && i < more.table_count; i++)
@@ -617,6 +620,36 @@ static enum tfp_status report_tool(struct work *w, const struct tfp_tool *tool,
 	tfp_report_release(&report);
 	tfp_answer_release(&more);
 	return status;
+}
+
+static enum tfp_status into_file(void *context, const void *bytes, size_t size,
+				 struct tfp_error *err)
+{
+	if (fwrite(bytes, 1, size, context) == size)
+		return TFP_OK;
+	return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
+}
+
+/* An answer that is printed as it is made, in any format. */
+static enum tfp_status print_stream(struct work *w, const struct tfp_tool *tool,
+				    const struct tfp_session *session,
+				    const struct tfp_query *query, struct tfp_error *err)
+{
+	const struct tfp_sink sink = {into_file, stdout};
+	struct tfp_answer_stream stream;
+	enum tfp_status status = tfp_tool_stream(tool, session, query, &stream, err);
+	if (status != TFP_OK)
+		return status;
+	status = tell_findings(w, session, err);
+	if (status == TFP_OK && isatty(STDOUT_FILENO) &&
+	    strcmp(stream.content_type, "application/octet-stream") == 0)
+		status = tfp_fail(err, TFP_BAD_QUERY,
+				  "bytes cannot be shown in a terminal: write them to a file");
+	if (status == TFP_OK)
+		status = stream.write(stream.context, &sink, err);
+	stream.free(stream.context);
+	/* A reader that has seen enough is no failure. */
+	return status == TFP_IO && errno == EPIPE ? TFP_OK : status;
 }
 
 static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, struct tfp_error *err)
@@ -643,7 +676,9 @@ static enum tfp_status run_tool(struct work *w, const struct tfp_tool *tool, str
 	if (status == TFP_OK)
 		status = choose_hosts(w, &session, &chosen, err);
 	if (status == TFP_OK)
-		status = report_tool(w, tool, &session, &query, err);
+		status = tfp_tool_streams(tool, &query)
+				 ? print_stream(w, tool, &session, &query, err)
+				 : report_tool(w, tool, &session, &query, err);
 	tfp_free(chosen);
 	return status;
 }
@@ -709,14 +744,6 @@ static enum tfp_status run_view(struct work *w, const struct tfp_tool *tool, str
 }
 
 /* ---- an export ---- */
-
-static enum tfp_status into_file(void *context, const void *bytes, size_t size,
-				 struct tfp_error *err)
-{
-	if (fwrite(bytes, 1, size, context) == size)
-		return TFP_OK;
-	return tfp_fail(err, TFP_IO, "cannot write: %s", strerror(errno));
-}
 
 static bool ends_with(const char *text, const char *end)
 {

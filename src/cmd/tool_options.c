@@ -91,8 +91,13 @@ static void print_parameter(const struct tfp_parameter *p)
 	int used = printf("      --%s ", name ? name : p->name);
 	tfp_free(name);
 	if (p->kind == TFP_PARAMETER_CHOICE) {
-		for (size_t i = 0; i < TFP_PARAMETER_VALUES && p->values[i]; i++)
-			used += printf("%s%s", i ? "|" : "", p->values[i]);
+		for (size_t i = 0; i < TFP_PARAMETER_VALUES && p->values[i]; i++) {
+			int size = (int)strlen(p->values[i]) + 2;
+			if (used + size > 79)
+				used = printf("\n%*s", 23, "") - 1;
+			used += printf("%s%s", p->values[i],
+				       i + 1 < TFP_PARAMETER_VALUES && p->values[i + 1] ? "|" : "");
+		}
 	} else {
 		for (const char *at = tfp_parameter_kind_name(p->kind); *at; at++)
 			used += printf("%c", *at - 'a' + 'A');

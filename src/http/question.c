@@ -109,7 +109,9 @@ bool tfp_question_key(const struct tfp_question *q, struct tfp_buf *key)
 		add_run(key, q->run);
 	else if (q->snapshot)
 		tfp_buf_add(key, &q->snapshot->generation, sizeof(q->snapshot->generation));
-	return q->run && q->route->basis != TFP_OF_DOWNLOAD && !tfp_buf_failed(key);
+	/* A body that is made while it is sent is nobody else's. */
+	bool streams = q->tool && tfp_tool_streams(q->tool, &q->target->query);
+	return q->run && q->route->basis != TFP_OF_DOWNLOAD && !streams && !tfp_buf_failed(key);
 }
 
 bool tfp_question_tag(const struct tfp_question *q, const struct tfp_buf *key, uint64_t build,

@@ -117,8 +117,60 @@ enum tfp_status tfp_route_data_csv(struct tfp_route_call *call, struct tfp_error
 	return answer_csv(call, err);
 }
 
+/* ---- a tool's answer that outlives the request's way to it ---- */
+
+struct stream_body {
+	struct tfp_session session;
+	struct tfp_answer_stream stream;
+	const struct tfp_logdir_snapshot *snapshot; /* which holds the run */
+	struct tfp_capture_file *chosen;
+};
+
+static void free_stream(void *context)
+{
+	struct stream_body *body = context;
+	if (body->stream.free)
+		body->stream.free(body->stream.context);
+	tfp_logdir_snapshot_unref(body->snapshot);
+	tfp_free(body->chosen);
+	tfp_free(body);
+}
+
+static enum tfp_status write_stream(void *context, const struct tfp_sink *sink,
+				    struct tfp_error *err)
+{
+	struct stream_body *body = context;
+	return body->stream.write(body->stream.context, sink, err);
+}
+
+static enum tfp_status answer_stream(struct tfp_route_call *call, struct tfp_error *err)
+{
+	struct stream_body *body = tfp_calloc(1, sizeof(*body));
+	if (!body)
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the request");
+	enum tfp_status status =
+		open_session(call, call->q->tool->takes_hosts, &body->session, err);
+	if (status == TFP_OK)
+		status = tfp_tool_stream(call->q->tool, &body->session, &call->q->target->query,
+					 &body->stream, err);
+	if (status != TFP_OK) {
+		free_stream(body);
+		return status;
+	}
+	body->snapshot = tfp_logdir_snapshot_ref(call->q->snapshot);
+	body->chosen = call->chosen;
+	call->chosen = NULL;
+	name_download(call, tfp_question_tool_name(call->q), body->stream.ending);
+	call->reply->content_type = body->stream.content_type;
+	call->reply->stream = (struct tfp_body_stream){
+		.write = write_stream, .free = free_stream, .context = body};
+	return TFP_OK;
+}
+
 enum tfp_status tfp_route_data(struct tfp_route_call *call, struct tfp_error *err)
 {
+	if (tfp_tool_streams(call->q->tool, &call->q->target->query))
+		return answer_stream(call, err);
 	const char *form = tfp_question_parameter(call->q, "tqx");
 	if (form && strncmp(form, "out:csv", 7) == 0 && (form[7] == '\0' || form[7] == ';'))
 		return answer_csv(call, err);

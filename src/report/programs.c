@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiled programs did: op profile, HLO stats, roofline, modules, costs. */
+/* What compiled programs did: op profile, HLO stats, roofline, modules, costs, graphs. */
 #include "report/reports.h"
 
 #include <stdlib.h>
@@ -302,6 +302,56 @@ static enum tfp_status write_costs(const struct tfp_report_source *source, struc
 	return TFP_OK;
 }
 
+static enum tfp_status write_graph(const struct tfp_report_source *source, struct tfp_report *r,
+				   struct tfp_error *err)
+{
+	static const struct tfp_report_column nodes[] = {
+		{"instruction", "instruction", TFP_Q_NAME, 20, false, false},
+		{"opcode", "opcode", TFP_Q_LABEL, 18, false, false},
+		{"hops", "hops", TFP_Q_COUNT, 19, false, false},
+		{"shape", "shape", TFP_Q_NAME, 14, false, false},
+		{"bytes", "size", TFP_Q_BYTES, 13, false, false},
+		{"self_time_us", "self time", TFP_Q_US, 17, true, false},
+		{"occurrences", "count", TFP_Q_COUNT, 12, true, false},
+		{"flops", "flops", TFP_Q_COUNT, 16, false, false},
+		{"bytes_accessed", "bytes", TFP_Q_BYTES, 15, false, false},
+		{"hidden_operands", "more operands", TFP_Q_COUNT, 8, false, false},
+		{"hidden_users", "more users", TFP_Q_COUNT, 7, false, false},
+		{"source", "source", TFP_Q_NAME, 6, true, false},
+		{"op_name", "op", TFP_Q_NAME, 5, true, false},
+	};
+	static const struct tfp_report_column edges[] = {
+		{"from", "from", TFP_Q_NAME, 9, false, false},
+		{"to", "to", TFP_Q_NAME, 8, false, false},
+		{"operand", "operand", TFP_Q_COUNT, 7, true, false},
+		{"kind", "kind", TFP_Q_LABEL, 6, false, false},
+		{"shape", "shape", TFP_Q_NAME, 4, false, false},
+		{"bytes", "size", TFP_Q_BYTES, 5, false, false},
+	};
+	const struct tfp_table *t = source->answer->tables;
+	(void)err;
+	if (source->answer->table_count < 2) {
+		tfp_report_say(r, "The answer has no table; --format json prints it.");
+		return TFP_OK;
+	}
+	if (tfp_table_row_count(&t[0]) == 0) {
+		tfp_report_say(r, "The capture holds no compiled program.");
+		return TFP_OK;
+	}
+	const char *cut = tfp_table_property(&t[0], "cut");
+	tfp_report_fact(r, "Program", "%s(%s)", tfp_table_property(&t[0], "module"),
+			tfp_table_property(&t[0], "program_id"));
+	tfp_report_fact(r, "Around", "%s", tfp_table_property(&t[0], "center"));
+	if (strcmp(cut, "0") != 0)
+		tfp_report_fact(r, "Not shown", "%s more; --limit N shows more of them", cut);
+	tfp_report_heading(r, "Instructions");
+	tfp_report_table(r, &t[0], nodes, COUNT(nodes), "--limit 0");
+	tfp_report_heading(r, "Values");
+	tfp_report_table(r, &t[1], edges, COUNT(edges), "--limit 0");
+	return TFP_OK;
+}
+
+const struct tfp_reporter tfp_report_graph_viewer = {.tool = "graph_viewer", .write = write_graph};
 const struct tfp_reporter tfp_report_op_profile = {.tool = "op_profile", .write = write_profile};
 const struct tfp_reporter tfp_report_hlo_stats = {.tool = "hlo_stats", .write = write_stats};
 const struct tfp_reporter tfp_report_roofline = {.tool = "roofline_model", .write = write_roofline};

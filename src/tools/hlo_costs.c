@@ -7,9 +7,8 @@
 #include "analysis/hlo/hlo_text.h"
 #include "base/alloc.h"
 #include "base/progress.h"
-#include "base/utf8.h"
 #include "session/summary.h"
-#include "tools/module_list.h"
+#include "tools/program_choice.h"
 #include "tools/program_ops.h"
 #include "tools/tool.h"
 
@@ -19,10 +18,7 @@
 
 /* Bytes of a shape or an expression that are shown. */
 #define TEXT_MOST 1000
-/* Programs that an error names. */
-#define NAMES_MOST 12
-#define DOTS       "..."
-#define LISTS      "/module_list, and 'tfprof modules' in a terminal, lists the programs"
+#define DOTS      "..."
 
 static const struct tfp_column columns[] = {
 	{"program_id", "Program id", TFP_CELL_TEXT}, /* a double has fewer digits */
@@ -54,104 +50,11 @@ static const char *const sources[] = {
 	[TFP_HLO_COST_UNKNOWN] = "unknown",
 };
 
-/* ---- which program ---- */
-
-static bool is_wanted(const struct tfp_listed_module *module, const char *name)
-{
-	return !name || tfp_str_equal(module->name, name);
-}
-
-static void put_label(struct tfp_buf *out, struct tfp_str label)
-{
-	struct tfp_buf raw;
-	tfp_buf_init(&raw, TEXT_MOST);
-	for (size_t i = 0; i < label.size; i++)
-		tfp_buf_putc(&raw, (unsigned char)label.data[i] < ' ' ? ' ' : label.data[i]);
-	tfp_utf8_repair(out, raw.data, raw.size);
-	tfp_buf_release(&raw);
-}
-
-static enum tfp_status fail_to_choose(const struct tfp_module_list *list, size_t first,
-				      const char *name, struct tfp_error *err)
-{
-	struct tfp_buf names;
-	size_t told = 0;
-	bool more = false;
-	tfp_buf_init(&names, 500);
-	for (size_t i = first; i < list->count && !more; i++) {
-		if (!is_wanted(&list->modules[i], name))
-			continue;
-		more = told == NAMES_MOST;
-		if (!more && told++)
-			tfp_buf_puts(&names, ", ");
-		if (!more)
-			put_label(&names, list->modules[i].label);
-	}
-	more |= tfp_buf_failed(&names);
-	tfp_fail(err, TFP_BAD_QUERY, "several programs could be meant: %s%s", tfp_buf_text(&names),
-		 more ? " and more" : "");
-	tfp_error_set_hint(err, "name one by its number, such as program_id=%" PRIu64,
-			   list->modules[first].program_id);
-	tfp_buf_release(&names);
-	return TFP_BAD_QUERY;
-}
-
-/* Of those with the name (NULL: of all) the one with the most time on the devices, else the only
- * one. found: whether there is any. */
-static enum tfp_status choose(const struct tfp_session *session, const char *name, bool *found,
-			      uint64_t *id, struct tfp_error *err)
-{
-	struct tfp_module_list list;
-	size_t count = 0, first = 0;
-	enum tfp_status status = tfp_module_list_init(&list, session, err);
-	for (size_t i = 0; status == TFP_OK && i < list.count; i++) {
-		if (is_wanted(&list.modules[i], name) && count++ == 0)
-			first = i;
-	}
-	*found = count > 0;
-	if (count > 0) {
-		*id = list.modules[first].program_id;
-		if (count > 1 && !list.modules[first].has_time)
-			status = fail_to_choose(&list, first, name, err);
-	}
-	tfp_module_list_release(&list);
-	return status;
-}
-
-/* What is asked for; name is what the program has to be called, or empty. found: false where
- * the run has no program at all. */
-static enum tfp_status find_program(const struct tfp_session *session,
-				    const struct tfp_query *query, bool *found, uint64_t *id,
-				    struct tfp_str *name, struct tfp_error *err)
-{
-	const char *number = tfp_query_get(query, "program_id");
-	const char *asked = tfp_query_get(query, "module_name");
-	*found = true;
-	*name = (struct tfp_str){"", 0};
-	if (number && *number)
-		return tfp_query_get_count(query, "program_id", 0, id, err);
-	if (!asked || !*asked)
-		return choose(session, NULL, found, id, err);
-	*name = (struct tfp_str){asked, strlen(asked)};
-	if (tfp_hlo_id_in_name(*name, id)) {
-		name->size = (size_t)(strrchr(asked, '(') - asked);
-		return TFP_OK;
-	}
-	enum tfp_status status = choose(session, asked, found, id, err);
-	if (status == TFP_OK && !*found) {
-		tfp_fail(err, TFP_NOT_FOUND, "no program has the name \"%.200s\"", asked);
-		tfp_error_set_hint(err, LISTS);
-		status = TFP_NOT_FOUND;
-	}
-	return status;
-}
-
 /* ---- the table ---- */
 
 struct writer {
 	struct tfp_table *table;
-	uint64_t program_id;
-	struct tfp_str name; /* which the program has to have, or empty */
+	struct tfp_program_choice choice;
 	uint64_t limit;      /* of rows; 0: none */
 	struct tfp_buf text; /* has room for TEXT_MOST bytes and dots */
 	bool fused;          /* instructions inside of fusions are listed, too */
@@ -231,7 +134,7 @@ static void add_row(struct writer *w, uint32_t i)
 		return;
 	struct tfp_table *t = w->table;
 	char id[24];
-	int size = snprintf(id, sizeof(id), "%" PRIu64, w->program_id);
+	int size = snprintf(id, sizeof(id), "%" PRIu64, w->choice.id);
 	const char *kind = op->computation == p->entry ? "entry"
 			   : in->is_fused              ? "fusion"
 						       : "other";
@@ -324,9 +227,8 @@ static enum tfp_status look_at_host(void *context, struct tfp_capture *capture, 
 	enum tfp_status status = tfp_hlo_modules_get(capture, pool, &modules, err);
 	if (status != TFP_OK)
 		return status;
-	w->module = tfp_hlo_module_find(modules, w->program_id);
-	w->found =
-		w->module && (w->name.size == 0 || tfp_str_compare(w->module->name, w->name) == 0);
+	w->module = tfp_chosen_module(&w->choice, modules);
+	w->found = w->module != NULL;
 	return w->found ? add_program(w, err) : TFP_OK;
 }
 
@@ -335,14 +237,13 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 {
 	struct writer w = {.table = &answer->tables[answer->table_count++]};
 	const char *fused = tfp_query_get(query, "fused");
-	bool any;
 	w.fused = !fused || !*fused || strcmp(fused, "true") == 0 || strcmp(fused, "1") == 0;
 	answer->bare = true;
 	tfp_table_init(w.table, columns, sizeof(columns) / sizeof(columns[0]));
 	enum tfp_status status = tfp_query_get_count(query, "limit", 0, &w.limit, err);
 	if (status == TFP_OK)
-		status = find_program(session, query, &any, &w.program_id, &w.name, err);
-	if (status != TFP_OK || !any)
+		status = tfp_choose_program(session, query, NULL, &w.choice, err);
+	if (status != TFP_OK || !w.choice.any)
 		return status;
 	/* Memory first, so that a text that does not fit is known to be too long. */
 	tfp_buf_init(&w.text, TEXT_MOST + strlen(DOTS));
@@ -351,13 +252,8 @@ static enum tfp_status render(const struct tfp_session *session, const struct tf
 	w.text.ceiling = TEXT_MOST;
 	status = tfp_session_each(session, look_at_host, &w, err);
 	tfp_buf_release(&w.text);
-	if (status == TFP_OK && !w.found) {
-		tfp_fail(err, TFP_NOT_FOUND, "no program has the id %" PRIu64 "%s%.*s",
-			 w.program_id, w.name.size ? " and the name " : "", (int)w.name.size,
-			 w.name.data);
-		tfp_error_set_hint(err, LISTS);
-		return TFP_NOT_FOUND;
-	}
+	if (status == TFP_OK && !w.found)
+		return tfp_no_such_program(&w.choice, err);
 	if (status == TFP_OK && tfp_table_failed(w.table))
 		status = tfp_fail(err, TFP_NO_MEMORY, "no memory for the costs of a program");
 	return status;

@@ -22,7 +22,7 @@ enum tfp_parameter_kind {
 	TFP_PARAMETER_CHOICE,  /* one of values */
 };
 
-#define TFP_PARAMETER_VALUES 8
+#define TFP_PARAMETER_VALUES 12
 
 struct tfp_parameter {
 	/* As in a query, with its unit: from_ps. An option of tfprof has dashes: --from-ps. */

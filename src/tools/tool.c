@@ -89,22 +89,43 @@ static enum tfp_status render(void *context, struct tfp_error *err)
 	return r->tool->render(r->session, r->query, r->answer, err);
 }
 
-enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
-				const struct tfp_query *query, struct tfp_answer *answer,
-				struct tfp_error *err)
+static enum tfp_status check(const struct tfp_tool *tool, const struct tfp_session *session,
+			     const struct tfp_query *query, struct tfp_error *err)
 {
 	enum tfp_status status = tfp_tool_check(tool, query, err);
-	if (status != TFP_OK)
-		return status;
-	if (session->host_count > 1 && !(tool->scope & TFP_HOSTS_ALL)) {
+	if (status == TFP_OK && session->host_count > 1 && !(tool->scope & TFP_HOSTS_ALL)) {
 		tfp_fail(err, TFP_BAD_QUERY, "%s shows one host at a time", tool->name);
 		tfp_error_set_hint(err, "name one as host, for example \"%s\"",
 				   session->hosts[0].host);
 		return TFP_BAD_QUERY;
 	}
-	if (session->run->kind == TFP_RUN_GRAPH && !tool->takes_graph_runs)
+	if (status == TFP_OK && session->run->kind == TFP_RUN_GRAPH && !tool->takes_graph_runs)
 		return tfp_fail(err, TFP_NOT_APPLICABLE, "%s has nothing to show: %s", tool->name,
 				no_capture);
+	return status;
+}
+
+bool tfp_tool_streams(const struct tfp_tool *tool, const struct tfp_query *query)
+{
+	return tool->streams && tool->streams(query);
+}
+
+enum tfp_status tfp_tool_stream(const struct tfp_tool *tool, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_answer_stream *out,
+				struct tfp_error *err)
+{
+	enum tfp_status status = check(tool, session, query, err);
+	*out = (struct tfp_answer_stream){0};
+	return status == TFP_OK ? tool->stream(session, query, out, err) : status;
+}
+
+enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_answer *answer,
+				struct tfp_error *err)
+{
+	enum tfp_status status = check(tool, session, query, err);
+	if (status != TFP_OK)
+		return status;
 	struct rendering r = {tool, session, query, answer};
 	return tfp_one_state(session, render, &r, err);
 }

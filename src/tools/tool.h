@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sink.h"
 #include "session/query.h"
 #include "session/session.h"
 #include "tools/data_table.h"
@@ -30,6 +31,15 @@ struct tfp_answer {
 	const char *file_suffix; /* ".txt" */
 	/* Set by who asks: JSON alone is wanted, and tables beside it may be left out. */
 	bool document_only;
+};
+
+/* An answer that is written as it is made, because it may be larger than what should be in memory
+ * at a time. */
+struct tfp_answer_stream {
+	const char *content_type, *ending; /* ".txt", of a file's name; constants */
+	enum tfp_status (*write)(void *context, const struct tfp_sink *sink, struct tfp_error *err);
+	void (*free)(void *context);
+	void *context;
 };
 
 void tfp_answer_init(struct tfp_answer *answer);
@@ -96,6 +106,12 @@ struct tfp_tool {
 	 * was added to it is released by the caller in any case. */
 	enum tfp_status (*render)(const struct tfp_session *session, const struct tfp_query *query,
 				  struct tfp_answer *answer, struct tfp_error *err);
+	/* Whether the answer to a query is a stream, which stream begins and the caller frees; both
+	 * NULL for most tools. What can be refused is refused before out is filled. The session
+	 * outlives the stream. */
+	bool (*streams)(const struct tfp_query *query);
+	enum tfp_status (*stream)(const struct tfp_session *session, const struct tfp_query *query,
+				  struct tfp_answer_stream *out, struct tfp_error *err);
 	/* Writes /instances's JSON for one row of the tool's table (docs/api.md), which
 	 * row_parameters name; NULL when the tool has none. */
 	enum tfp_status (*instances)(const struct tfp_session *session,
@@ -118,6 +134,13 @@ enum tfp_status tfp_tool_check(const struct tfp_tool *tool, const struct tfp_que
  * shows at a time (TFP_BAD_QUERY). An answer is of one state of the files (one_state.h). */
 enum tfp_status tfp_tool_render(const struct tfp_tool *tool, const struct tfp_session *session,
 				const struct tfp_query *query, struct tfp_answer *answer,
+				struct tfp_error *err) TFP_CHECK;
+
+/* Whether the answer to the query is one that tfp_tool_stream begins. */
+bool tfp_tool_streams(const struct tfp_tool *tool, const struct tfp_query *query);
+/* The same checks as tfp_tool_render's. out->free(out->context) when it is TFP_OK. */
+enum tfp_status tfp_tool_stream(const struct tfp_tool *tool, const struct tfp_session *session,
+				const struct tfp_query *query, struct tfp_answer_stream *out,
 				struct tfp_error *err) TFP_CHECK;
 
 /* Why the tool has nothing to show, or NULL. A run that cannot be read is no reason:

@@ -47,6 +47,9 @@ static const struct tfp_param queries[][3] = {
 	{{"view", "timeline"}, {"points", "4"}, {"step_source", "module"}},
 	{{"view", "breakdown"}, {"group", "op"}, {"at_ps", "1000"}},
 	{{"view", "steps"}, {"limit", "3"}, {"scope", "all"}},
+	{{"type", "neighborhood"}, {"hops", "3"}, {"limit", "9"}},
+	{{"type", "lines"}, {"show_metadata", "true"}, {"count", "50"}},
+	{{"type", "search"}, {"q", "a"}, {"limit", "3"}},
 	{{"tag", "trace_viewer@"}, {"resolution", "100"}, {"limit", "0"}},
 	{{"tag", "trace_viewer@"}, {"args", "all"}, {"full_dma", "true"}},
 	{{"tag", "trace_viewer@"},
@@ -101,7 +104,8 @@ static void ask_tool(const struct tfp_tool *tool, const struct tfp_session *sess
 	put_status(out, status, &err);
 	if (status == TFP_OK) {
 		MUST(!tfp_buf_failed(out));
-		fuzz_check_json(out->data + from, out->size - from);
+		if (!answer.file_type)
+			fuzz_check_json(out->data + from, out->size - from);
 		from = out->size;
 		if (answer.table_count)
 			put_status(out, tfp_answer_write_csv(&answer, TFP_CSV_PLAIN, out, &err),

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the HLO proto of a program whose instructions ran on a GPU. */
+#include "analysis/hlo/hlo_dot.h"
+#include "analysis/hlo/hlo_listing.h"
 #include "analysis/hlo/hlo_text.h"
 #include "fuzz.h"
 #include "store/capture.h"
 #include "support/sample_capture.h"
+#include "tools/program_graph.h"
 
 static uint8_t *compose(const uint8_t *data, size_t size, size_t *bytes_size)
 {
@@ -53,12 +56,87 @@ static void print(const uint8_t *data, size_t size)
 	tfp_buf_release(&buf);
 }
 
+static struct tfp_str no_category(const void *context, uint32_t instruction)
+{
+	(void)context;
+	(void)instruction;
+	return (struct tfp_str){"", 0};
+}
+
+static enum tfp_status count_bytes(void *context, const void *bytes, size_t size,
+				   struct tfp_error *err)
+{
+	(void)bytes;
+	(void)err;
+	*(size_t *)context += size;
+	return TFP_OK;
+}
+
+/* Any line alone, cut, is the beginning of that line of the whole. */
+static void list(const struct tfp_hlo_program *program, unsigned flags)
+{
+	struct tfp_hlo_listing listing;
+	struct tfp_error err;
+	struct tfp_buf buf;
+	size_t total = 0, sum = 0;
+	const struct tfp_sink sink = {count_bytes, &total};
+	tfp_buf_init(&buf, 1 << 26);
+	MUST(tfp_hlo_listing_init(&listing, program, flags, &err) == TFP_OK);
+	MUST(tfp_hlo_listing_write_all(&listing, &sink, &err) == TFP_OK);
+	for (uint64_t n = 0; n < listing.line_count; n++) {
+		tfp_buf_clear(&buf);
+		struct tfp_hlo_line line = tfp_hlo_listing_write(&listing, n, 1 << 24, &buf);
+		sum += buf.size + 1;
+		MUST(line.instruction == TFP_HLO_NONE ||
+		     tfp_hlo_listing_line_of(&listing, line.instruction) == n);
+		tfp_buf_clear(&buf);
+		line = tfp_hlo_listing_write(&listing, n, 20, &buf);
+		MUST(tfp_buf_failed(&buf) || buf.size <= 20);
+	}
+	MUST(sum == total);
+	tfp_hlo_listing_release(&listing);
+	tfp_buf_release(&buf);
+}
+
+static void draw(const struct tfp_hlo_program *program, uint32_t instruction)
+{
+	struct tfp_hlo_dot_request dot = {
+		.instruction = instruction, .radius = 3, .category = no_category};
+	struct tfp_graph_request part = {.instruction = instruction, .hops = 2, .limit = 50};
+	struct tfp_program_graph graph;
+	struct tfp_error err;
+	struct tfp_buf buf;
+	tfp_buf_init(&buf, 1 << 26);
+	MUST(tfp_hlo_write_dot(program, &dot, &buf, &err) == TFP_OK);
+	MUST(tfp_program_graph_init(&graph, program, &part, &err) == TFP_OK);
+	MUST(graph.node_count <= 50);
+	for (size_t i = 0; i < graph.edge_count; i++)
+		MUST(graph.place[graph.edges[i].from] && graph.place[graph.edges[i].to]);
+	tfp_program_graph_release(&graph);
+	tfp_buf_release(&buf);
+}
+
+static void show(const uint8_t *data, size_t size)
+{
+	struct tfp_hlo_program program;
+	struct tfp_error err;
+	if (tfp_hlo_program_init(&program, (struct tfp_str){(const char *)data, size}, &err) ==
+	    TFP_OK) {
+		list(&program, TFP_HLO_LISTING_LONG | TFP_HLO_LISTING_METADATA);
+		list(&program, TFP_HLO_LISTING_SHORT);
+		for (uint32_t i = 0; i < program.instruction_count && i < 16; i++)
+			draw(&program, i);
+	}
+	tfp_hlo_program_release(&program);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tfp_capture *capture;
 	struct tfp_error err;
 	size_t bytes_size;
 	print(data, size);
+	show(data, size);
 	uint8_t *bytes = compose(data, size, &bytes_size);
 	MUST(tfp_capture_from_bytes(&capture, bytes, bytes_size, "fuzz", NULL, &err) == TFP_OK);
 	fuzz_walk_capture(capture);

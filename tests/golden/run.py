@@ -172,7 +172,7 @@ def peers_results(folder):
                    if ".json" in name} - {"steps_corrected"})
 
 
-PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "costs", "module_list", "framework_op_stats",
+PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "graph_viewer", "costs", "module_list", "framework_op_stats",
             "overview_page")
 
 

@@ -49,7 +49,8 @@ ROOMS = {
 SHARED_TOOLS = {"tool.h", "parameter.h", "data_table.h", "device_activity.h", "run_info.h",
                 "run_documents.h", "findings.h", "run_tables.h", "instances.h", "program_ops.h",
                 "run_summary.h", "step_table.h", "step_hosts.h", "memory_document.h",
-                "memory_views.h", "module_list.h"}
+                "memory_views.h", "module_list.h", "program_choice.h",
+                "program_graph.h", "graph_document.h"}
 
 # Only these may see the libraries.
 LIBRARIES = {

@@ -66,9 +66,15 @@ static bool take_sequence(const struct tfp_hlo_program *p, const struct tfp_hlo_
 	}
 	if (!sorted)
 		qsort(scratch, c->count, sizeof(*scratch), by_id);
+	/* Mostly they count up without gaps. */
+	bool dense = c->count && scratch[0].id >= 0 &&
+		     scratch[c->count - 1].id - scratch[0].id == (int64_t)c->count - 1;
 	for (; tfp_hlo_next_number(&ids, &key.id); at++) {
-		const struct numbered *found =
-			bsearch(&key, scratch, c->count, sizeof(*scratch), by_id);
+		const struct numbered *found = NULL;
+		if (!dense)
+			found = bsearch(&key, scratch, c->count, sizeof(*scratch), by_id);
+		else if (key.id >= scratch[0].id && key.id <= scratch[c->count - 1].id)
+			found = &scratch[key.id - scratch[0].id];
 		if (!found || seen[found->index])
 			return false;
 		seen[found->index] = true;
