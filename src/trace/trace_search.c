@@ -18,7 +18,7 @@
 #define PATIENCE_NS INT64_C(20000000000)
 /* Texts that may be given up on. More say that the expression is too costly for these names,
  * and an answer that leaves so many out would be of little use. */
-#define GAVE_UP_MAX 1000u
+#define GAVE_UP_MAX 200u
 /* Texts between two checks of the clock, and of whether a client still waits. A text that is
  * given up on takes a millisecond. */
 #define LOOK_EVERY 64u

@@ -460,13 +460,13 @@ static struct builder *costly_names(int count)
 
 static void test_costly_search(void **state)
 {
-	struct lived l = live(costly_names(1000), NULL);
+	struct lived l = live(costly_names(200), NULL);
 	(void)state;
 	json_t *found = ASK(&l, tfp_trace_search_json, "q=^(a+)+$", "mode=regex");
-	assert_int_equal(json_integer_value(json_object_get(found, "gave_up")), 1000);
+	assert_int_equal(json_integer_value(json_object_get(found, "gave_up")), 200);
 	json_decref(found);
 	bury(&l);
-	l = live(costly_names(1001), NULL);
+	l = live(costly_names(201), NULL);
 	REFUSED(&l, tfp_trace_search_json, TFP_TOO_LARGE, "q=^(a+)+$", "mode=regex");
 	bury(&l);
 }
@@ -474,7 +474,7 @@ static void test_costly_search(void **state)
 /* Nobody waits any more when it has begun. */
 static void test_search_that_nobody_wants(void **state)
 {
-	struct lived l = live(costly_names(900), NULL);
+	struct lived l = live(costly_names(150), NULL);
 	struct tfp_progress job = {0};
 	struct tfp_error err;
 	json_t *found;
