@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first allocation fails, then the second, ... then none: each time the
- * answer is TFP_NO_MEMORY or right, and nothing is left behind (which the leak
- * checker of a build with the address sanitizer sees). */
+/* One allocation after another fails, and all after it, each in a round of its own: each time the
+ * answer is TFP_NO_MEMORY or right, and nothing is left behind.
+ *
+ * Under the address sanitizer a round without failures notes through which calls each allocation
+ * was asked for. Of those with the same calls, in all tests together, the first fails and the
+ * last, so that there is nothing and everything to clean up; of the rest, samples.
+ * Threads have no such order: with them every one fails. Other builds take samples.
+ *
+ * What is left behind is counted after each round, in every build; the address sanitizer sees
+ * memory that is used after it was freed. */
 #include "testing.h"
 
 #include "analysis/summary/op_stats.h"
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/pool.h"
 #include "report/reports.h"
 #include "support/sample_capture.h"
@@ -14,30 +22,198 @@
 #include "trace/trace_export.h"
 
 #include <dirent.h>
+#include <execinfo.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every allocation fails under the address sanitizer, because only that sees leaks and uses after
- * free. A single failure has no races, and without sanitizers it shows nothing more than with
- * them: there samples do. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
+/* Samples: every so many-th allocation, also where there are threads. */
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
-#define STRIDE 1
+#define CHOSEN_BY_CALLS true
+#define STRIDE          16
+#define STRIDE_THREADS  1
 #elif defined(__SANITIZE_THREAD__)
-#define STRIDE 64
+/* Which sees nothing where there is one thread. */
+#define ONLY_THREADS
+#define CHOSEN_BY_CALLS false
+#define STRIDE          16
+#define STRIDE_THREADS  16
 #else
-#define STRIDE 5
+#define CHOSEN_BY_CALLS false
+#define STRIDE          5
+#define STRIDE_THREADS  5
 #endif
+
+#define MAX_ALLOCATIONS 20000u
+#define MAX_CALLS       64
 
 static struct tfp_pool *pool;
 static char folder[64], run_folder[128];
 
+/* ---- who asks for memory, and who gives it back ---- */
+
+/* The calls that lead to allocation n + 1, as a number. */
+static uint64_t calls[MAX_ALLOCATIONS];
+static bool noting;
+/* The outermost, which are the tests' own. */
+static int outer_calls;
+/* Blocks that were asked for and not given back. */
+static atomic_int_least64_t blocks;
+
+void *__real_tfp_malloc(size_t size);
+void *__real_tfp_calloc(size_t count, size_t size);
+void *__real_tfp_realloc(void *old, size_t size);
+void *__real_tfp_reallocarray(void *old, size_t count, size_t size);
+char *__real_tfp_strdup(const char *text);
+char *__real_tfp_strndup(const char *text, size_t length);
+void __real_tfp_free(void *memory);
+bool __real_tfp_grow(void *list, size_t *room, size_t size);
+
+void *__wrap_tfp_malloc(size_t size);
+void *__wrap_tfp_calloc(size_t count, size_t size);
+void *__wrap_tfp_realloc(void *old, size_t size);
+void *__wrap_tfp_reallocarray(void *old, size_t count, size_t size);
+char *__wrap_tfp_strdup(const char *text);
+char *__wrap_tfp_strndup(const char *text, size_t length);
+void __wrap_tfp_free(void *memory);
+bool __wrap_tfp_grow(void *list, size_t *room, size_t size);
+
+/* An allocation was asked for: one block more, unless it failed or an old one moved. */
+static void note(bool more)
+{
+	if (more)
+		atomic_fetch_add(&blocks, 1);
+	uint64_t n = tfp_alloc_count();
+	if (!noting || n == 0)
+		return;
+	assert_true(n <= MAX_ALLOCATIONS);
+	void *callers[MAX_CALLS];
+	int count = backtrace(callers, MAX_CALLS) - outer_calls;
+	calls[n - 1] = tfp_hash_bytes(callers, (size_t)count * sizeof(callers[0]), 0);
+}
+
+void *__wrap_tfp_malloc(size_t size)
+{
+	void *memory = __real_tfp_malloc(size);
+	note(memory);
+	return memory;
+}
+
+void *__wrap_tfp_calloc(size_t count, size_t size)
+{
+	void *memory = __real_tfp_calloc(count, size);
+	note(memory);
+	return memory;
+}
+
+void *__wrap_tfp_realloc(void *old, size_t size)
+{
+	void *memory = __real_tfp_realloc(old, size);
+	note(memory && !old);
+	return memory;
+}
+
+void *__wrap_tfp_reallocarray(void *old, size_t count, size_t size)
+{
+	void *memory = __real_tfp_reallocarray(old, count, size);
+	note(memory && !old);
+	return memory;
+}
+
+char *__wrap_tfp_strdup(const char *text)
+{
+	char *copy = __real_tfp_strdup(text);
+	note(copy);
+	return copy;
+}
+
+char *__wrap_tfp_strndup(const char *text, size_t length)
+{
+	char *copy = __real_tfp_strndup(text, length);
+	note(copy);
+	return copy;
+}
+
+void __wrap_tfp_free(void *memory)
+{
+	if (memory)
+		atomic_fetch_sub(&blocks, 1);
+	__real_tfp_free(memory);
+}
+
+bool __wrap_tfp_grow(void *list, size_t *room, size_t size)
+{
+	bool first = *room == 0, grown = __real_tfp_grow(list, room, size);
+	note(grown && first);
+	return grown;
+}
+
+/* ---- which fail ---- */
+
+/* The same calls, and the last allocation with them in the round that was noted. */
+static struct {
+	uint64_t calls;
+	uint32_t last;
+} seen[MAX_ALLOCATIONS];
+static size_t seen_count;
+
+/* Of the round that was noted: how many allocations, and whether the nth is to fail. */
+static uint32_t noted_count;
+static bool to_fail[MAX_ALLOCATIONS + 1];
+
+/* Before the round whose calls are noted, and after it. */
+static __attribute__((noinline)) void begin_to_note(void)
+{
+	void *callers[MAX_CALLS];
+	outer_calls = backtrace(callers, MAX_CALLS) - 1;
+	noting = CHOSEN_BY_CALLS && !pool;
+	tfp_alloc_fail_at(UINT64_MAX);
+}
+
+static void choose(void)
+{
+	uint32_t stride = pool ? STRIDE_THREADS : STRIDE;
+	size_t known = seen_count;
+	noted_count = (uint32_t)tfp_alloc_count();
+	tfp_alloc_fail_at(0);
+	assert_true(noted_count <= MAX_ALLOCATIONS);
+	for (uint32_t n = 1; n <= noted_count; n++) {
+		to_fail[n] = n % stride == 0;
+		if (!noting)
+			continue;
+		size_t i = 0;
+		while (i < seen_count && seen[i].calls != calls[n - 1])
+			i++;
+		assert_true(i < MAX_ALLOCATIONS);
+		if (i == seen_count) {
+			seen[seen_count++].calls = calls[n - 1];
+			to_fail[n] = true;
+		}
+		seen[i].last = n;
+	}
+	for (size_t i = known; i < seen_count; i++)
+		to_fail[seen[i].last] = true;
+	noting = false;
+}
+
+/* The next after the nth that is to fail. Should a round have more than the one that was noted,
+ * all of these are. */
+static uint32_t next_after(uint32_t n)
+{
+	do
+		n++;
+	while (n <= noted_count && !to_fail[n]);
+	return n;
+}
+
 /* ---- a capture and its summary ---- */
 
-static enum tfp_status open_and_sum_up(const uint8_t *bytes, size_t size, struct tfp_error *err)
+static __attribute__((noinline)) enum tfp_status open_and_sum_up(const uint8_t *bytes, size_t size,
+								 struct tfp_error *err)
 {
 	const struct tfp_op_stats *stats;
 	struct tfp_op_stats merged;
@@ -60,12 +236,19 @@ static enum tfp_status open_and_sum_up(const uint8_t *bytes, size_t size, struct
 	return status;
 }
 
+static void assert_nothing_left(int_least64_t before, uint32_t n)
+{
+	int_least64_t left = atomic_load(&blocks) - before;
+	if (left != 0)
+		fail_msg("allocation %u failed: %d blocks are left", (unsigned)n, (int)left);
+}
+
 static void fail_everywhere(enum sample_device device, bool damaged)
 {
 	struct builder *b = sample_capture(device);
 	struct tfp_error err;
 	size_t size;
-	uint64_t n = 0;
+	uint32_t n = 0;
 	if (damaged) {
 		for (int64_t i = 0; i < 40; i++)
 			builder_event_id(builder_line(builder_plane(b, 9, "bad"), 1, "l", 0), 99,
@@ -74,8 +257,12 @@ static void fail_everywhere(enum sample_device device, bool damaged)
 	}
 	uint8_t *bytes = builder_bytes(b, &size);
 	builder_free(b);
+	begin_to_note();
+	assert_int_equal(open_and_sum_up(bytes, size, &err), TFP_OK);
+	choose();
 	for (;;) {
-		n += STRIDE;
+		n = next_after(n);
+		int_least64_t before = atomic_load(&blocks);
 		tfp_alloc_fail_at(n);
 		enum tfp_status status = open_and_sum_up(bytes, size, &err);
 		bool reached = tfp_alloc_count() >= n;
@@ -85,6 +272,9 @@ static void fail_everywhere(enum sample_device device, bool damaged)
 			assert_int_equal(err.status, TFP_NO_MEMORY);
 			assert_true(err.message[0] != '\0');
 		}
+		/* Threads that helped may let go a moment later. */
+		if (!pool)
+			assert_nothing_left(before, n);
 		if (!reached) {
 			assert_int_equal(status, TFP_OK);
 			break;
@@ -107,11 +297,13 @@ static void test_captures_with_threads(void **state)
 {
 	struct tfp_error err;
 	(void)state;
+	int_least64_t before = atomic_load(&blocks);
 	assert_int_equal(tfp_pool_new(&pool, 2, &err), TFP_OK);
 	fail_everywhere(SAMPLE_GPU, true);
 	fail_everywhere(SAMPLE_TPU, false);
 	tfp_pool_free(pool);
 	pool = NULL;
+	assert_nothing_left(before, 0);
 }
 
 /* ---- the tools ---- */
@@ -291,8 +483,8 @@ static enum tfp_status export_trace(const struct tfp_session *session, struct tf
 }
 
 /* From the directory to the answers of all tools; *reply is the caller's. */
-static enum tfp_status ask_all_tools(const char *results_folder, struct tfp_buf *reply,
-				     struct tfp_error *err)
+static __attribute__((noinline)) enum tfp_status
+ask_all_tools(const char *results_folder, struct tfp_buf *reply, struct tfp_error *err)
 {
 	struct tfp_result_cache *results = NULL;
 	const struct tfp_logdir_snapshot *snapshot = NULL;
@@ -334,17 +526,26 @@ static void fail_tools_everywhere(const char *results_folder, bool empty)
 {
 	struct tfp_buf right, reply;
 	struct tfp_error err;
-	uint64_t n = 0;
+	uint32_t n = 0;
 	bool reached = true;
 	tfp_buf_init(&right, 1 << 20);
 	assert_int_equal(ask_all_tools(NULL, &right, &err), TFP_OK);
 	assert_true(right.size > 1000);
 	assert_non_null(strstr(tfp_buf_text(&right), "jit_step(12)"));
+	if (empty)
+		empty_folder(results_folder);
+	tfp_buf_init(&reply, 1 << 20);
+	begin_to_note();
+	assert_int_equal(ask_all_tools(results_folder, &reply, &err), TFP_OK);
+	choose();
+	assert_string_equal(tfp_buf_text(&reply), tfp_buf_text(&right));
+	tfp_buf_release(&reply);
 	while (reached) {
-		tfp_buf_init(&reply, 1 << 20);
 		if (empty)
 			empty_folder(results_folder);
-		n += STRIDE;
+		n = next_after(n);
+		int_least64_t before = atomic_load(&blocks);
+		tfp_buf_init(&reply, 1 << 20);
 		tfp_alloc_fail_at(n);
 		enum tfp_status status = ask_all_tools(results_folder, &reply, &err);
 		reached = tfp_alloc_count() >= n;
@@ -358,6 +559,7 @@ static void fail_tools_everywhere(const char *results_folder, bool empty)
 		}
 		assert_true(reached || status == TFP_OK);
 		tfp_buf_release(&reply);
+		assert_nothing_left(before, n);
 	}
 	tfp_buf_release(&right);
 }
@@ -384,11 +586,13 @@ static void test_tools_with_results(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_captures),
 		cmocka_unit_test(test_captures_with_threads),
+#ifndef ONLY_THREADS
+		cmocka_unit_test(test_captures),
 		cmocka_unit_test_setup_teardown(test_tools, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_tools_with_results, make_folder,
 						remove_folder),
+#endif
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
