@@ -152,6 +152,17 @@ export const edit = (page, from, to) => page.evaluate(([old, text]) => {
   location.hash = old === null ? location.hash + text : location.hash.replace(new RegExp(old), text);
 }, [from?.source ?? null, to]);
 
+/** Waits until something is said because of `act`: what is said goes away by itself, on a busy machine before a test looks. */
+export async function hears(page, pattern, act) {
+  await page.evaluate(() => {
+    const toast = document.querySelector('.toast');
+    window.heard = [];
+    new MutationObserver(() => window.heard.push(toast.textContent)).observe(toast, { childList: true, characterData: true, subtree: true });
+  });
+  await act();
+  await page.waitForFunction((source) => window.heard.some((text) => new RegExp(source).test(text)), pattern.source);
+}
+
 /** Two frames: a late layout is done by then. */
 export const framed = (page) => page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); }));
 

@@ -8,7 +8,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { axe, browser, close, complaints, freshPage } from './browser.mjs';
+import { axe, browser, close, complaints, freshPage, hears } from './browser.mjs';
 import { assert, equal, Tap } from './support.mjs';
 
 const [, , server, synth, profiler, pattern, screenshots] = process.argv;
@@ -221,8 +221,7 @@ await tap.test('a dialog that is closed finds its capture again', async () => {
   const page = await open(url);
   await begin(page, target.address, 2500);
   await page.waitForSelector('.capture-host');
-  await page.keyboard.press('Escape');
-  await page.waitForFunction(() => document.querySelector('.toast')?.textContent.includes('The capture continues'));
+  await hears(page, /The capture continues/, () => page.keyboard.press('Escape'));
   await page.click('.capture-button');
   await page.waitForSelector('.capture-host');
   assert(/Recording|Connecting|Begins/.test(await page.textContent('.host-text')), 'it is not shown');

@@ -889,8 +889,8 @@ class TraceViewerPage implements Page {
 
   private goHit(hit: Hit): void {
     const { event } = this;
-    // Chosen already, and perhaps out of sight by now.
-    if (event?.id === hit.id)
+    // Chosen already, and perhaps out of sight by now. What is chosen may not be here yet.
+    if (event?.id === hit.id && this.url.get('sel') === hit.id)
       this.timeline?.reveal(
         event.track,
         event.start_ps,

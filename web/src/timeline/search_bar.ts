@@ -152,8 +152,13 @@ export class SearchBar {
     }
     const { total } = this.answer;
     if (total === 0) return;
-    if (this.at < 0) this.at = await this.placeFrom(this.tell.time(), by);
-    else this.at = (this.at + by + total) % total;
+    if (this.at < 0) {
+      const { key } = this;
+      const place = await this.placeFrom(this.tell.time(), by);
+      // The place is one of a search that is not this one any more.
+      if (this.key !== key) return;
+      this.at = place;
+    } else this.at = (this.at + by + total) % total;
     const page = Math.floor(this.at / PAGE) * PAGE;
     if (this.hits[this.at] === undefined) await this.load(page);
     const hit = this.hits[this.at];
@@ -210,7 +215,7 @@ export class SearchBar {
         { offset, limit: PAGE, ...(this.density === null ? { slots: SLOTS } : {}) },
         controller.signal,
       );
-      if (controller.signal.aborted) return;
+      if (controller.signal.aborted || query !== this.query) return;
       this.answer = answer;
       this.density ??= answer.density ?? null;
       answer.hits.forEach((hit, index) => {
