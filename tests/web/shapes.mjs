@@ -70,7 +70,7 @@ const shapeIn = (shapes, key) => {
 function routeOf(path, query, status) {
   if (status >= 400) return 'an error';
   if (path !== 'data') return path;
-  return ['data', query.get('tag'), query.get('view'), query.has('graph_host') ? 'graph' : null].filter((part) => part !== null).join(' ');
+  return ['data', query.get('tag'), query.get('view'), query.has('graph_host') ? 'graph' : null, query.has('node') ? 'node' : null].filter((part) => part !== null).join(' ');
 }
 
 /** An answer that was made up, for a path below the root of the server. */
@@ -105,6 +105,7 @@ async function* answers(root) {
     for (const tag of tools.filter((tool) => made.has(`data ${tool}`))) {
       for (const more of [{}, { steps_of: 'slowest' }, { step_source: 'module' }, { host: hosts[0] }]) yield await ask('data', { run, tag, ...more });
     }
+    if (tools.includes('tfprof') && made.has('data tfprof node')) yield* profile((query) => ask('data', { run, tag: 'tfprof', ...query }));
     for (const view of ['summary', 'timeline', 'steps', 'breakdown']) {
       if (!tools.includes('memory_profile') || !made.has(`data memory_profile ${view}`)) continue;
       for (const host of hosts) yield await ask('data', { run, tag: 'memory_profile', host, view });
@@ -116,6 +117,17 @@ async function* answers(root) {
     }
     if ([...made.keys()].some((route) => route.startsWith('trace_viewer/'))) yield* trace((path, query) => ask(`trace_viewer/${path}`, { run, ...query }), hosts);
   }
+}
+
+/** Details of the profile's nodes: of the root, of a scope, and of the operations that took longest. */
+async function* profile(ask) {
+  // What is in no program has unknown flops.
+  yield await ask({ others: 'true' });
+  const { body: { nodes, names } } = await ask({});
+  const path = (node) => (nodes.parent[node] < 0 ? [] : [...path(nodes.parent[node]), names[nodes.name[node]]]);
+  const leaves = nodes.parent.map((_, node) => node).filter((node) => (nodes.flags[node] & 32) !== 0);
+  leaves.sort((a, b) => nodes.total.micros[b] - nodes.total.micros[a]);
+  for (const node of [0, 1, ...leaves.slice(0, 5)]) if (node < nodes.parent.length) yield await ask({ node: JSON.stringify(path(node)) });
 }
 
 /** The routes of the timeline, for the first and last events of a track of each kind. */

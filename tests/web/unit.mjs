@@ -217,6 +217,18 @@ test('of a tree only what is open is looked at, unless something is looked for',
   assert.equal(view.seenTree(roots, columns, { ...plain, q: 'r7/1999' }, tree).rows.length, 2);
 });
 
+test('a tree may know a quicker way to what is kept, and how many lines are enough', () => {
+  const roots = Array.from({ length: 30 }, (_, i) => ({ name: `r${i}`, n: i, kids: [{ name: `r${i}/leaf`, n: 1, kids: [] }] }));
+  const kept = new Set([roots[4], roots[4].kids[0]]);
+  const tree = { children: (row) => row.kids, isOpen: () => false, kept: ({ q }) => (q === 'quick' ? (row) => kept.has(row) : null) };
+  const names = (q, more = {}) => view.seenTree(roots, columns, { ...plain, q }, { ...tree, ...more });
+  assert.deepEqual(names('quick').rows.map((row) => row.name), ['r4', 'r4/leaf']);
+  assert.deepEqual(names('r7').rows.map((row) => row.name), ['r7', 'r7/leaf']);
+  assert.deepEqual(names('', { most: 7 }).rows.length, 7);
+  assert.deepEqual(names('', { most: 7 }).problems, ['only the first 7 are shown']);
+  assert.deepEqual(names('', { most: 30 }).problems, []);
+});
+
 test('a tree of any depth is walked', () => {
   let row = { name: 'leaf', n: 0, kids: [] };
   for (let i = 0; i < 20_000; i += 1) row = { name: 'x', n: i, kids: [row] };

@@ -116,12 +116,15 @@ export function compareColumns<R>(
 
 export function differenceFacts(
   difference: Difference | undefined,
+  show = (value: number): string => joined(duration(value)),
 ): { label: string; text: string }[] {
   if (difference === undefined) return [];
   const { base, delta, ratio, state, baseName } = difference;
-  const show = (value: number): string => joined(duration(value));
   return [
-    { label: 'Base', text: base === null ? 'not in the base run' : show(base) },
+    {
+      label: 'Base',
+      text: base !== null ? show(base) : state === 'new' ? 'not in the base run' : '–',
+    },
     {
       label: 'Change',
       text:

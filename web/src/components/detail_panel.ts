@@ -21,6 +21,13 @@ export interface Detail {
   slowest?: (one: Slowest) => string | null;
   /** Shown below the facts, e.g. the members of a group. */
   extra?: HTMLElement;
+  /** What the server is asked for besides; it may know which events to ask for, too. */
+  late?: (signal: AbortSignal) => Promise<Late>;
+}
+
+export interface Late {
+  element: HTMLElement;
+  query: Query | null;
 }
 
 function time(label: string, us: number): HTMLElement[] {
@@ -30,6 +37,7 @@ function time(label: string, us: number): HTMLElement[] {
 export class DetailPanel {
   readonly element = h('aside', { class: 'detail', hidden: true, 'aria-label': 'Details' });
   private loader = new Loader();
+  private late = new Loader();
   private chart: ChartCard | null = null;
   private key = '';
 
@@ -48,6 +56,7 @@ export class DetailPanel {
   show(detail: Detail | null): void {
     if (detail === null) {
       this.loader.cancel();
+      this.late.cancel();
       this.element.hidden = true;
       this.key = '';
       return;
@@ -56,8 +65,10 @@ export class DetailPanel {
     if (detail.key === this.key) return;
     this.key = detail.key;
     this.loader.cancel();
-    // A new loader: the numbers of another row must not stay while these are fetched.
+    this.late.cancel();
+    // New loaders: the numbers of another row must not stay while these are fetched.
     this.loader = new Loader();
+    this.late = new Loader();
     const facts = h('dl', { class: 'facts' });
     for (const fact of detail.facts)
       facts.append(h('dt', {}, fact.label), h('dd', { title: fact.exact }, fact.text));
@@ -83,22 +94,35 @@ export class DetailPanel {
         ),
         facts,
         detail.extra ?? null,
-        detail.query !== null && this.loader.element,
+        detail.late !== undefined && this.late.element,
+        (detail.query !== null || detail.late !== undefined) && this.loader.element,
       ),
     );
     this.element.hidden = false;
-    const { query } = detail;
-    if (query !== null) {
-      this.loader.load(
-        (signal) => getJson<Instances>('instances', query, signal),
-        (instances) => this.instances(instances, detail.slowest),
-        () => skeleton(150, 120, 220),
+    const { query, late } = detail;
+    if (query !== null) this.events(query, detail.slowest);
+    if (late !== undefined)
+      this.late.load(
+        late,
+        (more) => {
+          if (more.query !== null) this.events(more.query, detail.slowest);
+          return more.element;
+        },
+        () => skeleton(120, 60, 120),
       );
-    }
+  }
+
+  private events(query: Query, slowest: Detail['slowest']): void {
+    this.loader.load(
+      (signal) => getJson<Instances>('instances', query, signal),
+      (instances) => this.instances(instances, slowest),
+      () => skeleton(150, 120, 220),
+    );
   }
 
   destroy(): void {
     this.loader.cancel();
+    this.late.cancel();
     this.chart?.destroy();
   }
 

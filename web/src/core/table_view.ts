@@ -121,6 +121,13 @@ export function seen<R>(rows: readonly R[], columns: readonly Column<R>[], view:
 export interface Tree<R> {
   children: (row: R) => readonly R[];
   isOpen: (row: R) => boolean;
+  /**
+   * A quicker way to the rows that stay than to look at all: those that pass, and those above them.
+   * null where the tree has none for this view.
+   */
+  kept?: (view: View) => ((row: R) => boolean) | null;
+  /** More lines than this are not shown. */
+  most?: number;
 }
 
 /**
@@ -137,8 +144,10 @@ export function seenTree<R>(
   const { test, problems } = rowTest(columns, view);
   const order = sorter(columns, view.sort);
   const filtering = view.q.trim() !== '' || Object.keys(view.where).length > 0;
-  const keeps = new Set<R>();
-  if (filtering) {
+  const quick = filtering ? (tree.kept?.(view) ?? null) : null;
+  const found = new Set<R>();
+  const keeps = quick ?? ((row: R): boolean => found.has(row));
+  if (filtering && quick === null) {
     const all: R[] = [...roots];
     const above: number[] = roots.map(() => -1);
     for (let i = 0; i < all.length; i += 1) {
@@ -151,13 +160,13 @@ export function seenTree<R>(
     for (let i = all.length - 1; i >= 0; i -= 1) {
       const row = all[i] as R;
       if (below[i] === 0 && !test(row)) continue;
-      keeps.add(row);
+      found.add(row);
       const parent = above[i] ?? -1;
       if (parent >= 0) below[parent] = 1;
     }
   }
   const inOrder = (siblings: readonly R[]): readonly R[] => {
-    const kept = filtering ? siblings.filter((row) => keeps.has(row)) : siblings;
+    const kept = filtering ? siblings.filter(keeps) : siblings;
     return order === null ? kept : [...kept].sort(order);
   };
   const rows: R[] = [];
@@ -168,10 +177,14 @@ export function seenTree<R>(
       stack.pop();
       continue;
     }
+    if (rows.length >= (tree.most ?? Infinity)) {
+      problems.push(`only the first ${rows.length.toLocaleString('en-US')} are shown`);
+      break;
+    }
     top.at += 1;
     rows.push(row);
     // While filtering, the way to what was found is open.
-    if (tree.isOpen(row) || (filtering && tree.children(row).some((child) => keeps.has(child))))
+    if (tree.isOpen(row) || (filtering && tree.children(row).some(keeps)))
       stack.push({ list: inOrder(tree.children(row)), at: 0 });
   }
   return { rows, problems };

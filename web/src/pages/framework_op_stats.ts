@@ -18,6 +18,7 @@ import { RowDashboard } from '../components/row_dashboard';
 import { notRecorded } from '../components/states';
 import { shareChange, tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
+import { treeCell } from '../components/tree_cell';
 import {
   difference,
   joinBase,
@@ -855,25 +856,7 @@ class OpStatsPage implements Page {
   }
 
   private scopeCell(row: Op): HTMLElement {
-    const tree = this.tree();
-    const open = tree.isOpen(row);
-    const element = h('span', { class: 'scope' });
-    element.style.setProperty('--depth', String(row.depth));
-    if (row.members.length > 0) {
-      element.append(
-        h('button', {
-          type: 'button',
-          class: open ? 'twist open' : 'twist',
-          tabindex: '-1',
-          'aria-label': `${open ? 'Close' : 'Open'} ${row.label}`,
-          on: { click: () => tree.toggle(row) },
-        }),
-      );
-    }
-    element.append(
-      h('span', { class: row.members.length > 0 ? 'scope-name' : 'scope-leaf' }, row.label),
-    );
-    return element;
+    return treeCell(row, this.tree(), row.label, row.label);
   }
 
   private show(rows: Op[]): void {

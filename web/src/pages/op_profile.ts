@@ -23,6 +23,7 @@ import { Segmented, Toggle } from '../components/segmented';
 import { button, notRecorded } from '../components/states';
 import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
+import { treeCell } from '../components/tree_cell';
 import { difference, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { downloadText } from '../core/csv';
 import { fill, h } from '../core/dom';
@@ -645,29 +646,14 @@ class OpProfilePage implements Page {
   private nameCell(row: Row): HTMLElement {
     const { rows } = this.made();
     const tree = this.rowTree(rows);
-    const open = tree.isOpen(row);
-    const element = h('span', {
-      class: 'scope',
-      title: row.node.expression === '' ? row.node.name : row.node.expression.slice(0, 600),
-    });
-    element.style.setProperty('--depth', String(row.depth));
-    if (row.children.length > 0) {
-      element.append(
-        h('button', {
-          type: 'button',
-          class: open ? 'twist open' : 'twist',
-          tabindex: '-1',
-          'aria-label': `${open ? 'Close' : 'Open'} ${row.node.name}`,
-          on: { click: () => tree.toggle(row) },
-        }),
-      );
-    }
-    element.append(
-      h('span', { class: row.children.length > 0 ? 'scope-name' : 'scope-leaf' }, row.node.name),
+    const { name, expression, missing } = row.node;
+    return treeCell(
+      row,
+      tree,
+      name,
+      expression === '' ? name : expression.slice(0, 600),
+      missing > 0 && h('small', { class: 'soft' }, ` ${count(missing)} more`),
     );
-    if (row.node.missing > 0)
-      element.append(h('small', { class: 'soft' }, ` ${count(row.node.missing)} more`));
-    return element;
   }
 
   private showDetail(): void {
