@@ -2,7 +2,14 @@
 // Columns that more than one page has.
 
 import { h } from '../core/dom';
-import { fixed, inTimeUnit, percent, timeUnit, type TimeUnit } from '../core/format';
+import {
+  columnDecimals,
+  fixed,
+  inTimeUnit,
+  percent,
+  timeUnit,
+  type TimeUnit,
+} from '../core/format';
 import type { Cell } from '../core/gviz';
 import type { Column } from '../core/table_view';
 
@@ -56,4 +63,55 @@ export function barCell(fraction: number, colour: string): HTMLElement {
     bar,
     h('span', {}, fraction === 0 ? '–' : percent(fraction)),
   );
+}
+
+/** Makes columns of rates, which are unknown where they are 0, in digits that suit all rows. */
+export function rateColumns<R>(
+  rows: readonly R[],
+): (
+  id: string,
+  title: string,
+  hint: string,
+  value: (row: R) => number,
+  hidden?: boolean,
+) => Column<R> {
+  return (id, title, hint, value, hidden = false) => {
+    const known = (row: R): number | null => (value(row) === 0 ? null : value(row));
+    const decimals = columnDecimals(rows.map(known));
+    return {
+      id,
+      title,
+      hint,
+      hidden,
+      kind: 'number',
+      width: 98,
+      value: known,
+      text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
+    };
+  };
+}
+
+/** A fraction as a bar and in digits; a dash where it is unknown. */
+export function shareColumn<R>(
+  id: string,
+  title: string,
+  hint: string,
+  value: (row: R) => number | null,
+  token: string,
+  extra: Partial<Column<R>> = {},
+): Column<R> {
+  return {
+    id,
+    title,
+    hint,
+    kind: 'number',
+    scale: 0.01,
+    width: 112,
+    value,
+    node: (row) => {
+      const fraction = value(row);
+      return fraction === null ? h('span', { class: 'soft' }, '–') : barCell(fraction, token);
+    },
+    ...extra,
+  };
 }

@@ -121,3 +121,16 @@ export function costRules(source: string): string {
     { XLA: 'XLA’s rules', ours: 'our rules: XLA knows none', unknown: 'unknown' }[source] ?? source
   );
 }
+
+/** What the colours of categoryToken stand for. */
+export const HLO_KINDS = [
+  { label: 'Fusions', token: 'device-compute' },
+  { label: 'Library calls, dot, convolution', token: 'kernel-launch' },
+  { label: 'Moving data', token: 'host-compute' },
+  { label: 'Collectives', token: 'collectives' },
+  { label: 'Loops and calls', token: 'compilation' },
+  { label: 'Infeed', token: 'input' },
+  { label: 'Outfeed', token: 'output' },
+  { label: 'Other', token: 'device-to-device' },
+  { label: 'Idle', token: 'all-others' },
+];

@@ -418,11 +418,6 @@ class HloCostsPage implements Page {
             {},
             `No host’s file has the program ${wanted}. It may have run without being recorded, or the link is of another run.`,
           ),
-          h(
-            'p',
-            { class: 'soft' },
-            `The list above has the ${plural(data.programs.length, 'program')} that there ${data.programs.length === 1 ? 'is' : 'are'}.`,
-          ),
         );
   }
 

@@ -5,7 +5,7 @@
 import { getTables } from '../core/api';
 import { ChartCard } from '../components/chart_card';
 import { BAR_PX, barsConfig, microseconds, pieConfig, type Bar } from '../components/charts';
-import { barCell, timeColumn } from '../components/columns';
+import { barCell, rateColumns, timeColumn } from '../components/columns';
 import {
   compareColumns,
   compareNote,
@@ -16,6 +16,7 @@ import type { Detail } from '../components/detail_panel';
 import {
   costRules,
   expressionBlock,
+  HLO_KINDS,
   linksBlock,
   othersToggle,
   sections,
@@ -38,17 +39,7 @@ import {
   type StepCounts,
 } from '../core/compare';
 import { fill, h } from '../core/dom';
-import {
-  asPercent,
-  columnDecimals,
-  count,
-  duration,
-  exact,
-  fixed,
-  percent,
-  plural,
-  share,
-} from '../core/format';
+import { asPercent, count, duration, exact, fixed, percent, plural, share } from '../core/format';
 import type { Cell } from '../core/gviz';
 import {
   categoryToken,
@@ -450,25 +441,7 @@ class HloStatsPage implements Page {
     const rows = this.rows();
     const group = this.group();
     const one = group === 'op';
-    const rateColumn = (
-      id: string,
-      title: string,
-      hint: string,
-      value: (row: Row) => number,
-      hidden = false,
-    ): Column<Row> => {
-      const decimals = columnDecimals(rows.map((row) => (value(row) === 0 ? null : value(row))));
-      return {
-        id,
-        title,
-        hint,
-        hidden,
-        kind: 'number',
-        width: 96,
-        value: (row) => (value(row) === 0 ? null : value(row)),
-        text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
-      };
-    };
+    const rateColumn = rateColumns(rows);
     const has = (of: (row: Row) => boolean): boolean => rows.some(of);
     return [
       {
@@ -744,7 +717,7 @@ class HloStatsPage implements Page {
               ? percent(cell)
               : microseconds(cell),
       legend: [
-        ...LEGEND.filter(({ token }) => bars.some((bar) => bar.token === token)),
+        ...HLO_KINDS.filter(({ token }) => bars.some((bar) => bar.token === token)),
         { label: 'Cumulative share', token: 'ink', line: true },
         ...(compare ? [{ label: 'Base run', token: 'ink', outline: true }] : []),
       ],
@@ -928,18 +901,6 @@ class HloStatsPage implements Page {
     );
   }
 }
-
-const LEGEND = [
-  { label: 'Fusions', token: 'device-compute' },
-  { label: 'Library calls, dot, convolution', token: 'kernel-launch' },
-  { label: 'Moving data', token: 'host-compute' },
-  { label: 'Collectives', token: 'collectives' },
-  { label: 'Loops and calls', token: 'compilation' },
-  { label: 'Infeed', token: 'input' },
-  { label: 'Outfeed', token: 'output' },
-  { label: 'Other', token: 'device-to-device' },
-  { label: 'Idle', token: 'all-others' },
-];
 
 function nothingRecorded(): HTMLElement {
   return notRecorded(

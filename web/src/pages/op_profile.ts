@@ -4,7 +4,7 @@
 
 import { getJson, type Query } from '../core/api';
 import { microseconds } from '../components/charts';
-import { barCell, timeColumn } from '../components/columns';
+import { rateColumns, shareColumn, timeColumn } from '../components/columns';
 import { compareColumns, differenceFacts, timeMeasure } from '../components/compare_columns';
 import type { RowTree } from '../components/data_table';
 import type { Detail } from '../components/detail_panel';
@@ -29,17 +29,7 @@ import { downloadText } from '../core/csv';
 import { fill, h } from '../core/dom';
 import { NameSearch } from '../core/filter';
 import { flameTree, folded, type FlameNode, type FlameTree } from '../core/flame';
-import {
-  asPercent,
-  columnDecimals,
-  count,
-  duration,
-  exact,
-  fixed,
-  percent,
-  share,
-} from '../core/format';
-import type { Cell } from '../core/gviz';
+import { asPercent, count, duration, exact, fixed, percent, share } from '../core/format';
 import {
   categoryToken,
   compareTrees,
@@ -489,44 +479,7 @@ class OpProfilePage implements Page {
       all.push(row);
       for (const child of row.children) stack.push(child);
     }
-    const fraction = (
-      id: string,
-      title: string,
-      hint: string,
-      value: (row: Row) => number | null,
-      token: string,
-      extra: Partial<Column<Row>> = {},
-    ): Column<Row> => ({
-      id,
-      title,
-      hint,
-      kind: 'number',
-      scale: 0.01,
-      width: 112,
-      value,
-      node: (row) =>
-        value(row) === null ? h('span', { class: 'soft' }, '–') : barCell(value(row) ?? 0, token),
-      ...extra,
-    });
-    const rate = (
-      id: string,
-      title: string,
-      hint: string,
-      value: (row: Row) => number,
-      hidden: boolean,
-    ): Column<Row> => {
-      const decimals = columnDecimals(all.map((row) => (value(row) === 0 ? null : value(row))));
-      return {
-        id,
-        title,
-        hint,
-        hidden,
-        kind: 'number',
-        width: 96,
-        value: (row) => (value(row) === 0 ? null : value(row)),
-        text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
-      };
-    };
+    const rate = rateColumns(all);
     const compare = this.base !== null;
     return [
       {
@@ -580,7 +533,7 @@ class OpProfilePage implements Page {
             timeMeasure(all.map((row) => row.time)),
           )
         : []),
-      fraction(
+      shareColumn<Row>(
         'share',
         'Share',
         'Share of the tree’s time',
@@ -588,21 +541,21 @@ class OpProfilePage implements Page {
         'device-compute',
         { narrow: !compare },
       ),
-      fraction(
+      shareColumn<Row>(
         'wasted',
         'Wasted',
         'Share of the tree’s time that would be saved if arithmetic or memory were used fully',
         (row) => row.node.wasted,
         'input',
       ),
-      fraction(
+      shareColumn<Row>(
         'flops_use',
         'FLOPs',
         'Share of the device’s peak arithmetic',
         (row) => row.node.flopsUse,
         'kernel-launch',
       ),
-      fraction(
+      shareColumn<Row>(
         'hbm_use',
         'HBM',
         'Share of the main memory’s peak bandwidth',

@@ -4,7 +4,7 @@
 import { getTables } from '../core/api';
 import { ChartCard } from '../components/chart_card';
 import { microseconds } from '../components/charts';
-import { barCell, timeColumn } from '../components/columns';
+import { barCell, rateColumns, shareColumn, timeColumn } from '../components/columns';
 import {
   compareColumns,
   compareNote,
@@ -14,6 +14,7 @@ import {
 import type { Detail } from '../components/detail_panel';
 import {
   costRules,
+  HLO_KINDS,
   linksBlock,
   sections,
   sourceBlock,
@@ -29,17 +30,7 @@ import { tiles, timeChange, type Tile } from '../components/stat_tile';
 import { ToolView } from '../components/tool_view';
 import { joinBase, opParts, stepScale, type Difference, type StepCounts } from '../core/compare';
 import { fill, h } from '../core/dom';
-import {
-  asPercent,
-  columnDecimals,
-  count,
-  duration,
-  exact,
-  fixed,
-  percent,
-  plural,
-  share,
-} from '../core/format';
+import { asPercent, count, duration, exact, fixed, percent, plural, share } from '../core/format';
 import { records, text, type Cell, type GvizTable } from '../core/gviz';
 import {
   categoryToken,
@@ -349,25 +340,7 @@ class RooflinePage implements Page {
   }
 
   private columns(rows: readonly Row[]): Column<Row>[] {
-    const rate = (
-      id: string,
-      title: string,
-      hint: string,
-      value: (row: Row) => number,
-      hidden = false,
-    ): Column<Row> => {
-      const decimals = columnDecimals(rows.map((row) => (value(row) === 0 ? null : value(row))));
-      return {
-        id,
-        title,
-        hint,
-        hidden,
-        kind: 'number',
-        width: 98,
-        value: (row) => (value(row) === 0 ? null : value(row)),
-        text: (cell: Cell) => (typeof cell === 'number' ? fixed(cell, decimals) : '–'),
-      };
-    };
+    const rate = rateColumns(rows);
     const fraction = (
       id: string,
       title: string,
@@ -375,18 +348,8 @@ class RooflinePage implements Page {
       value: (row: Row) => number,
       token: string,
       hidden = false,
-    ): Column<Row> => ({
-      id,
-      title,
-      hint,
-      hidden,
-      kind: 'number',
-      scale: 0.01,
-      width: 112,
-      value: (row) => (unknown(row) ? null : value(row)),
-      node: (row) =>
-        unknown(row) ? h('span', { class: 'soft' }, '–') : barCell(value(row), token),
-    });
+    ): Column<Row> =>
+      shareColumn(id, title, hint, (row) => (unknown(row) ? null : value(row)), token, { hidden });
     const steps = this.of() === 'steps';
     const compare = this.base !== null && !steps;
     return [
@@ -726,15 +689,7 @@ function read([table, diagnostics]: GvizTable[]): Data {
   };
 }
 
-const KINDS = [
-  { label: 'Fusions', token: 'device-compute' },
-  { label: 'Library calls, dot, convolution', token: 'kernel-launch' },
-  { label: 'Moving data', token: 'host-compute' },
-  { label: 'Collectives', token: 'collectives' },
-  { label: 'Loops and calls', token: 'compilation' },
-  { label: 'Other', token: 'device-to-device' },
-  { label: 'Program', token: 'ink' },
-];
+const KINDS = [...HLO_KINDS, { label: 'Program', token: 'ink' }];
 
 function notesOf(notes: readonly string[]): HTMLElement | null {
   return notes.length === 0
