@@ -67,18 +67,22 @@ bool tfp_tool_options_init(struct tfp_tool_options *list, const struct option *o
 	return true;
 }
 
-/* The words of text from the given column to the 79th, in as many lines as it takes. */
+/* The words of text from the given column to the 79th, in as many lines as it takes. A list
+ * without blanks may be parted behind its commas. */
 static void print_wrapped(const char *text, int column)
 {
-	int at = column;
+	int at = column, blanks = 0;
 	while (*text) {
 		int size = (int)strcspn(text, " ");
-		if (at > column && at + 1 + size > 79) {
+		if (column + size > 79)
+			size = (int)strcspn(text, " ,") + (text[strcspn(text, " ,")] == ',');
+		if (at > column && at + blanks + size > 79) {
 			printf("\n%*s", column, "");
 			at = column;
 		}
-		at += printf("%s%.*s", at > column ? " " : "", size, text);
+		at += printf("%*s%.*s", at > column ? blanks : 0, "", size, text);
 		text += size;
+		blanks = (int)strspn(text, " ") > 0;
 		text += strspn(text, " ");
 	}
 	putchar('\n');

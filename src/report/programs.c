@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compiled programs did: op profile, HLO stats, roofline, modules, costs, graphs. */
+/* What programs did: op profile, HLO stats, roofline, modules, costs, graphs, views. */
 #include "report/reports.h"
 
 #include <stdlib.h>
@@ -44,6 +44,37 @@ static bool say_times(struct tfp_report *r, const struct tfp_table *t)
 	return true;
 }
 
+/* made: the rows of a tree, drawn by blanks; its columns are t's of the same ids, after the first.
+ */
+static bool add_tree(struct tfp_table *made, const struct tfp_table *t)
+{
+	struct tfp_buf name;
+	tfp_buf_init(&name, (size_t)1 << 20);
+	for (size_t i = 0; i < tfp_table_row_count(t); i++) {
+		struct tfp_text text;
+		double depth = 0, number;
+		tfp_buf_clear(&name);
+		if (tfp_table_number(t, i, tfp_table_column(t, "depth"), &depth))
+			for (int k = 0; k < (int)depth && k < 64; k++)
+				tfp_buf_puts(&name, "  ");
+		if (tfp_table_text(t, i, tfp_table_column(t, "name"), &text))
+			tfp_buf_add(&name, text.data, text.size);
+		tfp_table_add_text(made, tfp_buf_text(&name), name.size);
+		for (size_t c = 1; c < made->column_count; c++) {
+			size_t from = tfp_table_column(t, made->columns[c].id);
+			if (tfp_table_number(t, i, from, &number))
+				tfp_table_add_number(made, number);
+			else if (tfp_table_text(t, i, from, &text))
+				tfp_table_add_text(made, text.data, text.size);
+			else
+				tfp_table_add_absent(made);
+		}
+	}
+	bool ok = !tfp_buf_failed(&name) && !tfp_table_failed(made);
+	tfp_buf_release(&name);
+	return ok;
+}
+
 static enum tfp_status write_profile(const struct tfp_report_source *source, struct tfp_report *r,
 				     struct tfp_error *err)
 {
@@ -69,36 +100,55 @@ static enum tfp_status write_profile(const struct tfp_report_source *source, str
 	};
 	const struct tfp_table *t = &source->answer->tables[0];
 	struct tfp_table *made = &source->more->tables[source->more->table_count++];
-	struct tfp_buf name;
 	tfp_table_init(made, columns, COUNT(columns));
 	if (!say_times(r, t))
 		return TFP_OK;
-	tfp_buf_init(&name, (size_t)1 << 20);
-	for (size_t i = 0; i < tfp_table_row_count(t); i++) {
-		struct tfp_text text;
-		double depth = 0, number;
-		/* The tree is drawn by blanks. */
-		tfp_buf_clear(&name);
-		if (tfp_table_number(t, i, tfp_table_column(t, "depth"), &depth))
-			for (int k = 0; k < (int)depth && k < 64; k++)
-				tfp_buf_puts(&name, "  ");
-		if (tfp_table_text(t, i, tfp_table_column(t, "name"), &text))
-			tfp_buf_add(&name, text.data, text.size);
-		tfp_table_add_text(made, tfp_buf_text(&name), name.size);
-		for (size_t c = 1; c + 1 < COUNT(columns); c++) {
-			if (tfp_table_number(t, i, tfp_table_column(t, columns[c].id), &number))
-				tfp_table_add_number(made, number);
-			else
-				tfp_table_add_absent(made);
-		}
-		if (tfp_table_text(t, i, tfp_table_column(t, "program_id"), &text))
-			tfp_table_add_text(made, text.data, text.size);
-		else
-			tfp_table_add_absent(made);
+	if (!add_tree(made, t))
+		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the report");
+	tfp_report_table(r, made, shown, COUNT(shown), "--limit 0");
+	return TFP_OK;
+}
+
+/* Any view of the tool tfprof, without what is the node's alone. */
+static enum tfp_status write_views(const struct tfp_report_source *source, struct tfp_report *r,
+				   struct tfp_error *err)
+{
+	static const struct tfp_report_column shown[] = {
+		{"tree", "name", TFP_Q_NAME, 20, false, false},
+		{"micros_total", "time", TFP_Q_US, 19, true, false},
+		{"accelerator_micros_total", "accelerator", TFP_Q_US, 17, true, false},
+		{"cpu_micros_total", "CPU", TFP_Q_US, 16, true, false},
+		{"occurrence_run_total", "runs", TFP_Q_COUNT, 15, true, false},
+		{"float_ops_total", "flops", TFP_Q_COUNT, 18, true, false},
+		{"bytes_total", "requested", TFP_Q_BYTES, 14, true, false},
+		{"peak_bytes_total", "peak", TFP_Q_BYTES, 13, true, false},
+		{"output_bytes_total", "output", TFP_Q_BYTES, 12, true, false},
+		{"bytes_accessed_total", "accessed", TFP_Q_BYTES, 11, true, false},
+		{"params_total", "parameters", TFP_Q_COUNT, 10, true, false},
+		{"pass", "pass", TFP_Q_LABEL, 9, true, false},
+	};
+	static const struct tfp_column columns[] = {
+		{"tree", "Name", TFP_CELL_TEXT},
+		{"micros_total", "Time", TFP_CELL_NUMBER},
+		{"accelerator_micros_total", "Accelerator", TFP_CELL_NUMBER},
+		{"cpu_micros_total", "CPU", TFP_CELL_NUMBER},
+		{"occurrence_run_total", "Runs", TFP_CELL_NUMBER},
+		{"float_ops_total", "Flops", TFP_CELL_NUMBER},
+		{"bytes_total", "Requested", TFP_CELL_NUMBER},
+		{"peak_bytes_total", "Peak", TFP_CELL_NUMBER},
+		{"output_bytes_total", "Output", TFP_CELL_NUMBER},
+		{"bytes_accessed_total", "Accessed", TFP_CELL_NUMBER},
+		{"params_total", "Parameters", TFP_CELL_NUMBER},
+		{"pass", "Pass", TFP_CELL_TEXT},
+	};
+	const struct tfp_answer *answer = source->answer;
+	if (answer->table_count == 0) {
+		tfp_report_say(r, "The answer has no table; --format json prints it.");
+		return TFP_OK;
 	}
-	bool ok = !tfp_buf_failed(&name) && !tfp_table_failed(made);
-	tfp_buf_release(&name);
-	if (!ok)
+	struct tfp_table *made = &source->more->tables[source->more->table_count++];
+	tfp_table_init(made, columns, COUNT(columns));
+	if (!add_tree(made, &answer->tables[0]))
 		return tfp_fail(err, TFP_NO_MEMORY, "no memory for the report");
 	tfp_report_table(r, made, shown, COUNT(shown), "--limit 0");
 	return TFP_OK;
@@ -352,6 +402,7 @@ static enum tfp_status write_graph(const struct tfp_report_source *source, struc
 }
 
 const struct tfp_reporter tfp_report_graph_viewer = {.tool = "graph_viewer", .write = write_graph};
+const struct tfp_reporter tfp_report_tfprof = {.tool = "tfprof", .write = write_views};
 const struct tfp_reporter tfp_report_op_profile = {.tool = "op_profile", .write = write_profile};
 const struct tfp_reporter tfp_report_hlo_stats = {.tool = "hlo_stats", .write = write_stats};
 const struct tfp_reporter tfp_report_roofline = {.tool = "roofline_model", .write = write_roofline};

@@ -541,8 +541,7 @@ enum tfp_status tfp_capture_view_show(struct tfp_capture_view *v,
 		status = tfp_tree_show(&v->tree, &scaled, &f, err);
 	*gave_up = f.account.gave_up || f.start.gave_up || f.trim.gave_up || f.show.gave_up ||
 		   f.hide.gave_up;
-	if (status == TFP_OK)
-		tfp_filters_release(&f);
+	tfp_filters_release(&f);
 	tfp_view_options_release(&scaled);
 	return status;
 }

@@ -389,6 +389,10 @@ static enum tfp_status report_on(const struct tfp_tool *tool, const struct tfp_s
 	return status;
 }
 
+/* The row whose occurrences are asked for. */
+static const struct tfp_param row[] = {
+	{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}};
+
 static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_session *session,
 			      struct tfp_query query, struct tfp_buf *out, struct tfp_error *err)
 {
@@ -406,13 +410,9 @@ static enum tfp_status render(const struct tfp_tool *tool, const struct tfp_sess
 		status = report_on(tool, &chosen, &query, &answer, out, err);
 	tfp_answer_release(&answer);
 	if (status == TFP_OK && tool->instances)
-		status = tool->instances(session, &query, out, err);
+		status = tool->instances(session, &(struct tfp_query){row, COUNT(row)}, out, err);
 	return status;
 }
-
-/* The row whose occurrences are asked for; tools ignore what only others are asked. */
-static const struct tfp_param row[] = {
-	{"where", "device"}, {"type", "MatMul"}, {"name", "dense/MatMul"}};
 
 /* What tools answer beside their first answer. */
 static const struct {
@@ -505,7 +505,7 @@ ask_all_tools(const char *results_folder, struct tfp_buf *reply, struct tfp_erro
 	}
 	for (const struct tfp_tool *t = tfp_tool_next(NULL); status == TFP_OK && t;
 	     t = tfp_tool_next(t))
-		status = render(t, &session, (struct tfp_query){row, COUNT(row)}, reply, err);
+		status = render(t, &session, (struct tfp_query){0}, reply, err);
 	for (size_t i = 0; status == TFP_OK && i < COUNT(further); i++)
 		status = render(tfp_tool_find(further[i].tool), &session,
 				(struct tfp_query){further[i].params, COUNT(further[i].params)},
