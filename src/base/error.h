@@ -45,7 +45,7 @@ struct tfp_error {
 	uint64_t offset;   /* byte in the file, or TFP_NO_OFFSET */
 	char file[512];    /* file that it is about, or "" */
 	char message[768]; /* what happened */
-	char hint[384];    /* what to do, or "" */
+	char hint[768];    /* what to do, or "" */
 };
 
 #define TFP_CHECK __attribute__((warn_unused_result))

@@ -42,7 +42,7 @@ struct tfp_recording_host {
 	enum tfp_grpc_code code; /* when it failed */
 	bool busy;               /* another client is profiling it */
 	char message[1024];      /* why, "" when all is well */
-	char hint[384];
+	char hint[768];
 	char command[1400]; /* a shell command that fetches the profile, or "" */
 	char file[320];     /* name in the run's folder, once stored */
 };
@@ -50,7 +50,7 @@ struct tfp_recording_host {
 struct tfp_recording_progress {
 	bool done;
 	enum tfp_status status; /* once done: TFP_OK when some program's profile is stored */
-	char error[768], hint[384];
+	char error[768], hint[768];
 	char run[TFP_RUN_NAME_MAX + 1]; /* name of the folder */
 	unsigned attempt;               /* from 1 */
 	int64_t elapsed_ms;             /* of the attempt */

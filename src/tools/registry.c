@@ -119,7 +119,7 @@ static bool is_of_everybody(const char *name)
 
 static enum tfp_status unknown(const struct tfp_tool *tool, const char *name, struct tfp_error *err)
 {
-	char names[400] = "no parameters besides run, tag and host";
+	char names[760] = "no parameters besides run, tag and host";
 	size_t used = 0;
 	for (size_t i = 0; i < TFP_TOOL_PARAMETERS && tool->parameters[i].name; i++) {
 		int n = snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",

@@ -297,10 +297,13 @@ class Routes(SharedServerCase):
                         self.assertError(self.get("/data", run="one", tag=name, **query), 400, "bad_query")
                         self.assertError(self.get("/data_csv", run="one", tag=name, **query), 400, "bad_query")
             # Another tool's parameter is not read, and is no error: pages share their addresses.
-            others = {other: "slowest" for other in every - {p["name"] for p in tool["parameters"]}}
-            with self.subTest(tool=name, others=sorted(others)):
-                self.assertEqual(self.get("/data", run="one", tag=name, **others).body,
-                                 self.get("/data", run="one", tag=name).body)
+            others = sorted(every - {p["name"] for p in tool["parameters"]})
+            with self.subTest(tool=name, others=others):
+                right = self.get("/data", run="one", tag=name).body
+                # A request has room for 64.
+                for i in range(0, len(others), 40):
+                    some = {other: "slowest" for other in others[i:i + 40]}
+                    self.assertEqual(self.get("/data", run="one", tag=name, **some).body, right)
                 error = self.get("/data", run="one", tag=name, limt="5").json()["error"]
                 self.assertIn('no parameter "limt"', error["message"])
                 for parameter in tool["parameters"]:
