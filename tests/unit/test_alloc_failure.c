@@ -33,16 +33,18 @@
 #endif
 /* Samples: every so many-th allocation, also where there are threads. */
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define ONLY_THREADS    false
 #define CHOSEN_BY_CALLS true
 #define STRIDE          16
 #define STRIDE_THREADS  1
 #elif defined(__SANITIZE_THREAD__)
 /* Which sees nothing where there is one thread. */
-#define ONLY_THREADS
+#define ONLY_THREADS    true
 #define CHOSEN_BY_CALLS false
 #define STRIDE          16
 #define STRIDE_THREADS  16
 #else
+#define ONLY_THREADS    false
 #define CHOSEN_BY_CALLS false
 #define STRIDE          5
 #define STRIDE_THREADS  5
@@ -587,12 +589,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_captures_with_threads),
-#ifndef ONLY_THREADS
 		cmocka_unit_test(test_captures),
 		cmocka_unit_test_setup_teardown(test_tools, make_folder, remove_folder),
 		cmocka_unit_test_setup_teardown(test_tools_with_results, make_folder,
 						remove_folder),
-#endif
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return _cmocka_run_group_tests("tests", tests, ONLY_THREADS ? 1 : COUNT(tests), NULL, NULL);
 }
