@@ -513,17 +513,7 @@ enum tfp_status tfp_capture_view_show(struct tfp_capture_view *v,
 				      const struct tfp_view_options *options, bool *gave_up,
 				      struct tfp_error *err)
 {
-	static const struct {
-		enum tfp_view_number number;
-		enum tfp_amount amount;
-	} minima[] = {
-		{TFP_MIN_BYTES, TFP_REQUESTED_BYTES},
-		{TFP_MIN_PEAK_BYTES, TFP_PEAK_BYTES},
-		{TFP_MIN_RESIDUAL_BYTES, TFP_RESIDUAL_BYTES},
-		{TFP_MIN_OUTPUT_BYTES, TFP_OUTPUT_BYTES},
-		{TFP_MIN_MICROS, TFP_TOTAL_TIME},
-		{TFP_MIN_ACCELERATOR_MICROS, TFP_ACCELERATOR_TIME},
-		{TFP_MIN_CPU_MICROS, TFP_CPU_TIME},
+	static const struct tfp_minimum counts[] = {
 		{TFP_MIN_FLOAT_OPS, TFP_FLOAT_OPS},
 		{TFP_MIN_OCCURRENCE, TFP_RUNS},
 	};
@@ -533,9 +523,10 @@ enum tfp_status tfp_capture_view_show(struct tfp_capture_view *v,
 	enum tfp_status status = tfp_view_options_copy(&scaled, options, err);
 	if (status != TFP_OK)
 		return status;
-	for (size_t i = 0; i < sizeof(minima) / sizeof(minima[0]); i++)
-		scaled.numbers[minima[i].number] =
-			scale(v, minima[i].amount, options->numbers[minima[i].number]);
+	for (size_t i = 0; i < TFP_MINIMA + sizeof(counts) / sizeof(counts[0]); i++) {
+		struct tfp_minimum m = i < TFP_MINIMA ? tfp_minima[i] : counts[i - TFP_MINIMA];
+		scaled.numbers[m.number] = scale(v, m.amount, options->numbers[m.number]);
+	}
 	status = tfp_filters_init_strict(&f, &scaled, err);
 	if (status == TFP_OK)
 		status = tfp_tree_show(&v->tree, &scaled, &f, err);

@@ -172,24 +172,22 @@ void tfp_filters_release(struct tfp_filters *f)
 	tfp_name_match_release(&f->hide);
 }
 
+const struct tfp_minimum tfp_minima[TFP_MINIMA] = {
+	{TFP_MIN_BYTES, TFP_REQUESTED_BYTES},
+	{TFP_MIN_PEAK_BYTES, TFP_PEAK_BYTES},
+	{TFP_MIN_RESIDUAL_BYTES, TFP_RESIDUAL_BYTES},
+	{TFP_MIN_OUTPUT_BYTES, TFP_OUTPUT_BYTES},
+	{TFP_MIN_MICROS, TFP_TOTAL_TIME},
+	{TFP_MIN_ACCELERATOR_MICROS, TFP_ACCELERATOR_TIME},
+	{TFP_MIN_CPU_MICROS, TFP_CPU_TIME},
+};
+
 bool tfp_is_shown(const struct tfp_view_options *o, struct tfp_filters *f, struct tfp_str name,
 		  const int64_t total[TFP_AMOUNT_COUNT], int64_t parameters, int64_t flops,
 		  int64_t depth)
 {
-	static const struct {
-		enum tfp_view_number least;
-		enum tfp_amount amount;
-	} limits[] = {
-		{TFP_MIN_BYTES, TFP_REQUESTED_BYTES},
-		{TFP_MIN_PEAK_BYTES, TFP_PEAK_BYTES},
-		{TFP_MIN_RESIDUAL_BYTES, TFP_RESIDUAL_BYTES},
-		{TFP_MIN_OUTPUT_BYTES, TFP_OUTPUT_BYTES},
-		{TFP_MIN_MICROS, TFP_TOTAL_TIME},
-		{TFP_MIN_ACCELERATOR_MICROS, TFP_ACCELERATOR_TIME},
-		{TFP_MIN_CPU_MICROS, TFP_CPU_TIME},
-	};
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		if (total[limits[i].amount] < o->numbers[limits[i].least])
+	for (size_t i = 0; i < TFP_MINIMA; i++) {
+		if (total[tfp_minima[i].amount] < o->numbers[tfp_minima[i].number])
 			return false;
 	}
 	return parameters >= o->numbers[TFP_MIN_PARAMS] && flops >= o->numbers[TFP_MIN_FLOAT_OPS] &&

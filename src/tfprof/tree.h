@@ -92,6 +92,15 @@ struct tfp_tree {
 	size_t count, room;
 };
 
+/* Options that say how much of an amount a row has at least. Flops, parameters and runs are not
+ * among them: views count these in their own ways. */
+struct tfp_minimum {
+	enum tfp_view_number number;
+	enum tfp_amount amount;
+};
+#define TFP_MINIMA 7
+extern const struct tfp_minimum tfp_minima[TFP_MINIMA];
+
 /* The regular expressions of a command. */
 struct tfp_filters {
 	struct tfp_name_match account, start, trim, show, hide;
